@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Charging one word without a lock, and taking a charge back. */
+#ifndef XDP_LIMIT_CHARGE_H
+#define XDP_LIMIT_CHARGE_H
+
+#include "clock.h"
+#include "common.h"
+#include "maps.h"
+
+enum charge {
+	CHARGED,
+	REFUSED,   /* no room: seen by reading alone */
+	LOST_RACE, /* there was room, other CPUs took it or the tries ran out */
+	LOST_COST, /* the same, and the packet's own cost could not be taken back */
+	FOREIGN,   /* the word is no state of this limit: see repair_word() */
+};
+
+/*
+ * With k CPUs in the loop at once a try succeeds one time in k. Only idle buckets and those near
+ * their limit come here; the others have room for all CPUs and are charged by fetch-and-add.
+ */
+#define CHARGE_TRIES 8
+
+INLINE __u64 limit_ticks(const volatile struct limit *limit, __u64 now_ns)
+{
+	return now_ns << limit->tick;
+}
+
+/** Units of @packet under @limit to ticks; false when no bucket of it could ever hold them. */
+INLINE bool limit_cost(const volatile struct limit *limit, __u32 packets, __u32 bytes, __u64 *cost)
+{
+	__u32 units = limit->unit == UNIT_BYTES ? bytes : packets;
+
+	if (units > limit->max_units)
+		return false;
+	*cost = cost_ticks(units, limit->multiplier, limit->shift);
+	return true;
+}
+
+/*
+ * Room for every CPU: the addition can't overshoot, so it needs no retry and many CPUs lose
+ * nothing to each other. What is found must still be judged: had the bucket run idle meanwhile
+ * (o2 < now), the addition would stand on an old time and admit too much.
+ */
+INLINE enum charge charge_roomy(__u64 *word, __u64 now, const volatile struct limit *limit,
+				__u64 cost, __u64 *left)
+{
+	__u64 seen = FETCH_ADD(word, cost);
+	__u64 debt = seen - now;
+
+	if (debt < GCRA_PAST && gcra_fits(debt, cost, limit->burst)) {
+		*left = seen + cost;
+		return CHARGED;
+	}
+	/* Take it back if nobody built on it; else it stays, which admits less, never more. */
+	return CAS(word, seen + cost, seen) == seen + cost ? LOST_RACE : LOST_COST;
+}
+
+/**
+ * Charge @cost ticks to @word at @now ticks. @left is what the charge left there, for undo.
+ * Refusing reads only: a bucket over its limit costs other CPUs nothing.
+ */
+INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct limit *limit,
+			       __u64 cost, __u64 *left)
+{
+	__u64 seen = READ_ONCE(*word);
+
+	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
+		__u64 debt = gcra_debt(seen, now);
+		__u64 next = now + debt + cost;
+		__u64 found;
+
+		if (!gcra_fits(debt, cost, limit->burst)) {
+			if (gcra_foreign(debt, limit->burst, limit->slack))
+				return FOREIGN;
+			return tries ? LOST_RACE : REFUSED;
+		}
+		if (gcra_roomy(debt, cost, limit->burst, limit->share, config.fanout))
+			return charge_roomy(word, now, limit, cost, left);
+		found = CAS(word, seen, next);
+		if (found == seen) {
+			*left = next;
+			return CHARGED;
+		}
+		seen = found;
+	}
+	return LOST_RACE;
+}
+
+/** Whether @word has room for @cost at @now; reads only. */
+INLINE enum charge check_word(const __u64 *word, __u64 now, const volatile struct limit *limit,
+			      __u64 cost)
+{
+	__u64 debt = gcra_debt(READ_ONCE(*word), now);
+
+	if (gcra_fits(debt, cost, limit->burst))
+		return CHARGED;
+	return gcra_foreign(debt, limit->burst, limit->slack) ? FOREIGN : REFUSED;
+}
+
+/**
+ * Take a charge back that left @left: only when no other CPU has moved the word since. Then no
+ * admitted packet stands on it, and setting it back is "never happened". Subtracting instead
+ * would hand out the time that another CPU's clamp has already counted.
+ * Returns false when the charge has to stand.
+ */
+INLINE bool undo_charge(__u64 *word, __u64 left, __u64 cost)
+{
+	return CAS(word, left, left - cost) == left;
+}
+
+/*
+ * A word further ahead than its burst and a second was not written under this limit and clock: a
+ * burst was lowered, or somebody wrote the map. Put it back to "just exhausted": never frozen,
+ * never refilled. The clock is read again, since a CPU that was held up sees its old time; and a
+ * program that is no longer the newest leaves it alone, since the new burst may allow it.
+ */
+static __noinline bool repair_word(__u64 *word, const volatile struct limit *limit)
+{
+	__u32 index = 0;
+	struct switches *current = bpf_map_lookup_elem(&switches, &index);
+	__u64 now = limit_ticks(limit, clock_source());
+	__u64 seen = READ_ONCE(*word);
+
+	if (!current || READ_ONCE(current->generation) != config.generation)
+		return false;
+	if (!gcra_foreign(gcra_debt(seen, now), limit->burst, limit->slack))
+		return false;
+	return CAS(word, seen, now + limit->burst) == seen;
+}
+
+#endif

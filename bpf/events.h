@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rare happenings, counted where they happen: cold, so a look-up each is fine. */
+#ifndef XDP_LIMIT_EVENTS_H
+#define XDP_LIMIT_EVENTS_H
+
+#include "maps.h"
+
+enum event {
+	EVENT_CREATED,
+	EVENT_CREATE_RACED,
+	EVENT_INSERT_FAILURE,
+	EVENT_UNDO_LOST,
+	EVENT_REPAIRED,
+};
+
+INLINE void count_event(enum event event)
+{
+	__u32 index = 0;
+	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
+
+	if (!mine)
+		return;
+	switch (event) {
+	case EVENT_CREATED:
+		mine->events.created++;
+		break;
+	case EVENT_CREATE_RACED:
+		mine->events.create_raced++;
+		break;
+	case EVENT_INSERT_FAILURE:
+		mine->events.insert_failures++;
+		break;
+	case EVENT_UNDO_LOST:
+		mine->events.undo_lost++;
+		break;
+	case EVENT_REPAIRED:
+		mine->events.repaired++;
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The only exit: a reason becomes an action, and everything is counted. */
+#ifndef XDP_LIMIT_VERDICT_H
+#define XDP_LIMIT_VERDICT_H
+
+#include "limits.h"
+#include "tally.h"
+
+INLINE void add_count(struct count *count, const struct increment *by)
+{
+	count->packets += by->packets;
+	count->bytes += by->bytes;
+}
+
+INLINE void count_reason(struct reason_count *count, const struct increment *by, bool would_drop)
+{
+	if (by->dropped)
+		add_count(&count->dropped, by);
+	else if (would_drop)
+		add_count(&count->would_drop, by);
+	else
+		add_count(&count->passed, by);
+}
+
+/* A dropped packet is the business of the limit that refused it; a passed one of all it met. */
+INLINE void count_limits(struct cpu_counters *mine, const struct judgement *judgement,
+			 const struct increment *by, bool would_drop)
+{
+	for_each_limit(i, judgement->met) {
+		const volatile struct limit *limit = &config.limits[i];
+		struct limit_count *count = &mine->limits[limit->id % MAX_LIMITS];
+
+		if (by->dropped && i != judgement->refused_by)
+			continue;
+		add_local(&count->tally, by);
+		if (would_drop && i == judgement->refused_by)
+			count->would_drop_packets += by->packets;
+		count_tally(&judgement->key, judgement->group, limit->slot, by);
+	}
+}
+
+INLINE int verdict(enum reason reason, const struct packet *packet,
+		   const struct judgement *judgement)
+{
+	bool drop = config.actions[reason] == XDP_DROP;
+	struct increment by = {
+		.packets = packet->segments,
+		.bytes = packet->length,
+		.dropped = drop && !config.dry_run,
+	};
+	bool would_drop = drop && config.dry_run;
+	__u32 index = 0;
+	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
+
+	if (mine) {
+		count_reason(&mine->reasons[reason], &by, would_drop);
+		if (judgement->group)
+			count_limits(mine, judgement, &by, would_drop);
+	}
+	return by.dropped ? XDP_DROP : XDP_PASS;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The real pipeline under a clock that the test sets, run packet by packet without an interface. */
+#ifndef TESTS_PROG_H
+#define TESTS_PROG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "frames.h"
+#include "kernel.h"
+#include "policy.h"
+
+struct xdp_limit_test;
+struct test_clock;
+
+struct limiter {
+	struct xdp_limit_test *skeleton;
+	volatile struct test_clock *clock; /* the program's own variable */
+	struct running running; /* for read_counters(), read_source(), read_buckets(), ... */
+	struct table_identity table;
+};
+
+/* What a test may change beside the policy; all zero is a plain native attach. */
+struct limiter_facts {
+	bool generic;
+	bool no_skb_facts; /* as on kernels before 6.2 */
+	bool may_have_frags;
+	unsigned int possible_cpus; /* 0: the machine's */
+};
+
+/* All of these fail the running cmocka test when the kernel refuses. */
+void limiter_open(struct limiter *limiter, const struct policy *policy,
+		  const struct limiter_facts *facts);
+void limiter_close(struct limiter *limiter);
+
+/** Another policy on the same table: a second program, as a second attach would load it. */
+void limiter_reopen(struct limiter *next, const struct limiter *old, const struct policy *policy);
+
+/** The boot clock that the next packet reads; it is moved on by @step_ns at each reading. */
+void clock_set(struct limiter *limiter, uint64_t now_ns);
+void clock_advance(struct limiter *limiter, uint64_t by_ns);
+void clock_step(struct limiter *limiter, uint64_t step_ns);
+uint64_t clock_now(const struct limiter *limiter);
+
+/** One packet: the program's return value (XDP_PASS, XDP_DROP). At least 14 bytes. */
+int send_frame(struct limiter *limiter, const struct frame *frame);
+/** @repeat packets in one call; the return value of the last. Thread-safe. */
+int send_repeated(const struct limiter *limiter, const struct frame *frame, uint32_t repeat);
+/** How many of @count packets passed. */
+unsigned int send_many(struct limiter *limiter, const struct frame *frame,
+		       unsigned int count);
+/** Average nanoseconds per packet of the last send_repeated() on this thread. */
+uint32_t last_duration_ns(void);
+
+/** Packets of one reason so far (passed + dropped + would_drop). */
+uint64_t packets_of(const struct limiter *limiter, enum reason reason);
+/** Packets over all reasons. */
+uint64_t packets_seen(const struct limiter *limiter);
+/** The first limit's bucket of the source with this address text, or a failed test. */
+void source_of(const struct limiter *limiter, const char *address, struct bucket *bucket);
+bool has_source(const struct limiter *limiter, const char *address);
+/** What `get` would say of the limit @index for this address now (test clock). */
+void state_of(const struct limiter *limiter, const char *address, unsigned int index,
+	      struct limit_state *state);
+
+/** A policy of one packet limit called "default" from texts as on the command line. */
+struct policy packet_policy(const char *rate, const char *burst);
+/** Adds the byte limit "bytes". */
+void add_byte_limit(struct policy *policy, const char *rate, const char *burst);
+
+#endif

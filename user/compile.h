@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From the policy to the numbers that the kernel program charges with; no kernel calls. */
+#ifndef XDP_LIMIT_COMPILE_H
+#define XDP_LIMIT_COMPILE_H
+
+#include <stdbool.h>
+#include "abi.h"
+#include "complaint.h"
+#include "policy.h"
+
+/* What the machine and the way of attaching add to a policy. */
+struct compile_facts {
+	unsigned int possible_cpus;
+	bool generic;
+	bool skb_facts;
+	bool may_have_frags;
+};
+
+/**
+ * compile_limit - the arithmetic of one limit: tick, multiplier, shift, burst, share, slack,
+ * max_units from @limit; tick is @tick when 0..7 (kept from an earlier policy), chosen when -1.
+ * Returns 0; -ERANGE with a sentence in @why that names what to change and the allowed maximum;
+ * -EDOM when the kept tick can't hold the new rate or burst (the caller needs a fresh word).
+ */
+int compile_limit(const struct policy_limit *limit, int tick, unsigned int possible_cpus,
+		  struct limit *compiled, struct complaint *why);
+
+/** table_new - the identity of a fresh table for @policy: words, prefixes, limit ids and ticks. */
+int table_new(const struct policy *policy, struct table_identity *table, struct complaint *why);
+
+/**
+ * table_extend - give @policy's limits ids in an existing @table, keeping those whose meaning is
+ * unchanged (name, unit, algorithm, per, tick). Returns 0, or -ESTALE with a sentence in @why
+ * when the policy needs another table (size, prefixes, no free slot, a tick that can't hold it).
+ */
+int table_extend(const struct policy *policy, struct table_identity *table,
+		 struct complaint *why);
+
+/**
+ * compile_policy - fill the program's read-only data from @policy and its @table. Limits stand
+ * in charge order: words only one source can touch first, the slowest first.
+ * The caller sets generation and attached_ns.
+ */
+int compile_policy(const struct policy *policy, const struct table_identity *table,
+		   const struct compile_facts *facts, struct config *config,
+		   struct complaint *why);
+
+/** table_memory - bytes that a table of @sources entries with @words words takes, estimated. */
+uint64_t table_memory(uint64_t sources, unsigned int words);
+
+/* What `get` says of one word: the inverse of the charge. */
+struct limit_state {
+	uint64_t remaining;	    /* units, rounded down */
+	double reset_seconds;	    /* until the bucket is full again */
+	double retry_after_seconds; /* until the smallest packet fits; 0 when it does now */
+};
+
+/** limit_read - the state of @word under @limit at @now_ns (boot clock). */
+void limit_read(const struct limit *limit, const struct limit_label *label, uint64_t word,
+		uint64_t now_ns, struct limit_state *state);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* xdp-limit detach: remove ours, ask the kernel whether it is gone, remove the pins. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "kernel.h"
+#include "lock.h"
+#include "report.h"
+#include "target.h"
+
+enum detach_option {
+	OPTION_ALL,
+	OPTION_WAIT,
+};
+
+static const struct option_spec options[] = {
+	[OPTION_ALL] = {"all", NULL, "every limiter of this network namespace, and pins left over"},
+	[OPTION_WAIT] = {"wait", "TIME", "for another command to end"},
+	{NULL, NULL, NULL},
+};
+
+static enum exit_status remove_pins(unsigned int ifindex, const char *name)
+{
+	int err = pins_remove(ifindex);
+
+	if (!err)
+		return EXIT_DONE;
+	report_error("cannot remove the pins of %s: %s", name, strerror(-err));
+	return EXIT_FAILED;
+}
+
+static enum exit_status refuse(unsigned int ifindex, const char *name,
+			       const struct attachment *there)
+{
+	char path[PIN_PATH_SIZE];
+
+	if (there->mode != MODE_NONE)
+		report_error("cannot detach from %s: XDP program '%s' (id %u) is not ours", name,
+			     there->program_name, there->program_id);
+	else
+		report_error("no limiter on %s", name);
+	if (!pins_directory(ifindex, path) && pins_exist(ifindex))
+		report_note("pins left over in %s removed", path);
+	pins_remove(ifindex);
+	return EXIT_NOT_ATTACHED;
+}
+
+static enum exit_status detach_one(unsigned int ifindex, const char *name, uint64_t wait_ns)
+{
+	struct attachment there;
+	struct complaint why;
+	int err = lock_interface(ifindex, name, wait_ns, &why);
+
+	if (err) {
+		report_error("%s", why.text);
+		return status_of_error(err);
+	}
+	err = attachment_find(ifindex, &there);
+	if (err) {
+		report_error("cannot read what is attached to %s: %s", name, strerror(-err));
+		return EXIT_FAILED;
+	}
+	if (!there.ours)
+		return refuse(ifindex, name, &there);
+	err = attachment_remove(ifindex, &there);
+	if (err) {
+		report_error("cannot detach from %s: %s", name,
+			     err == -EBUSY ? "the program is still attached" : strerror(-err));
+		return EXIT_FAILED;
+	}
+	printf("%s: detached\n", name);
+	return remove_pins(ifindex, name);
+}
+
+/* ---- --all ---- */
+
+struct all {
+	uint64_t wait_ns;
+	enum exit_status worst;
+};
+
+static void note_status(struct all *all, enum exit_status status)
+{
+	if (status != EXIT_DONE)
+		all->worst = status;
+}
+
+static int detach_netdevs(struct all *all)
+{
+	struct netdev *list = NULL;
+	int count = netdev_list(&list);
+
+	for (int i = 0; i < count; i++) {
+		struct attachment there;
+
+		if (!attachment_find(list[i].ifindex, &there) && there.ours)
+			note_status(all, detach_one(list[i].ifindex, list[i].name, all->wait_ns));
+	}
+	free(list);
+	return count < 0 ? count : 0;
+}
+
+/* What is pinned and not attached any more, of interfaces that are gone too. */
+static int sweep(unsigned int ifindex, void *context)
+{
+	struct attachment there;
+	char name[32];
+
+	snprintf(name, sizeof(name), "interface %u", ifindex);
+	if (!attachment_find(ifindex, &there) && there.ours)
+		return 0;
+	note_status(context, remove_pins(ifindex, name));
+	return 0;
+}
+
+static enum exit_status detach_all(uint64_t wait_ns)
+{
+	struct all all = {.wait_ns = wait_ns, .worst = EXIT_DONE};
+	int err = detach_netdevs(&all) ?: pins_visit(sweep, &all);
+
+	if (!err)
+		return all.worst;
+	report_error("cannot list the interfaces: %s", strerror(-err));
+	return EXIT_FAILED;
+}
+
+static enum exit_status run(const struct invocation *invocation)
+{
+	const char *name = invocation->positionals[0];
+	struct complaint why;
+	struct netdev netdev;
+	uint64_t wait_ns = 0;
+	int err = 0;
+
+	if (invocation->values[OPTION_WAIT])
+		err = parse_time(invocation->values[OPTION_WAIT], &wait_ns, &why);
+	if (!err && !name == !invocation->values[OPTION_ALL])
+		err = complain(&why, -EINVAL, "detach takes an interface or --all");
+	if (err) {
+		report_error("%s", why.text);
+		return EXIT_USAGE;
+	}
+	if (!name)
+		return detach_all(wait_ns);
+	err = netdev_find(name, &netdev, &why);
+	if (!err)
+		return detach_one(netdev.ifindex, netdev.name, wait_ns);
+	report_error("%s", why.text);
+	return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
+}
+
+const struct command command_detach = {
+	.name = "detach",
+	.arguments = "IFACE | --all",
+	.summary = "stop limiting, and verify that the kernel has let go",
+	.positionals_min = 0,
+	.positionals_max = 1,
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The door to the kernel: only kernel_*.c include libbpf or the skeleton. */
+#ifndef XDP_LIMIT_KERNEL_H
+#define XDP_LIMIT_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "abi.h"
+#include "address.h"
+#include "compile.h"
+#include "explain.h"
+#include "netdev.h"
+#include "policy.h"
+
+/* ---- what the kernel can do (kernel_features.c) ---- */
+
+struct kernel_features {
+	bool xdp_frags; /* 5.18, f45d5b6ce2e8: multi-buffer programs */
+	bool skb_facts; /* 6.2, fd264ca02094 and a35b9af4ec2c: casts to kernel types */
+	bool btf;	/* /sys/kernel/btf/vmlinux */
+	unsigned int possible_cpus;
+};
+
+/** Ask the kernel; 0, or -errno when it refuses to answer at all. */
+int kernel_features(struct kernel_features *features);
+const char *kernel_libbpf_version(void);
+/** The kernel's release as a number, 6.1.0 -> 0x060100. */
+unsigned int kernel_release(void);
+
+/* ---- the kernel's own sentences (kernel_log.c) ---- */
+
+/** Catch libbpf's messages from now on; nothing reaches the terminal unless -v. */
+void kernel_log_start(void);
+void kernel_log_clear(void);
+/** The sentence of the last refusal, or NULL when the kernel gave none. */
+const char *kernel_log_text(void);
+
+/* ---- what is attached (kernel_attachment.c) ---- */
+
+enum xdp_mode {
+	MODE_NONE,
+	MODE_NATIVE,
+	MODE_GENERIC,
+	MODE_OFFLOAD,
+};
+
+struct attachment {
+	enum xdp_mode mode; /* MODE_NONE: nothing is attached */
+	uint32_t program_id;
+	uint32_t link_id; /* 0: attached over netlink */
+	bool ours;
+	char program_name[16];
+};
+
+const char *mode_name(enum xdp_mode mode);
+/** What is attached to @ifindex of the current network namespace: 0 or -errno. */
+int attachment_find(unsigned int ifindex, struct attachment *attachment);
+/** Remove what is attached and ask the kernel whether it is gone: 0 or -errno. */
+int attachment_remove(unsigned int ifindex, const struct attachment *attachment);
+
+/* ---- a running limiter (kernel_running.c) ---- */
+
+enum map_id {
+	MAP_BUCKETS,
+	MAP_TALLY_CACHE,
+	MAP_COUNTERS,
+	MAP_BUDGETS,
+	MAP_SWITCHES,
+	MAP_GUARDS,
+	MAP_TABLE,
+	MAP_LEDGER,
+	MAP_COUNT,
+};
+
+/* Names as in bpf/maps.h, for pins and look-ups. */
+extern const char *const map_names[MAP_COUNT];
+
+/* Found by link, program and map ids: what runs, whatever is pinned. */
+struct running {
+	struct attachment attachment;
+	int program;
+	int maps[MAP_COUNT];
+	struct config config;
+	struct table_identity table;
+};
+
+/**
+ * running_open - the limiter on @ifindex. Returns 0; -ENOENT when there is none of ours (see
+ * @running->attachment for what there is instead); -EPROTO when its ABI is not this program's.
+ * running_close() in every case.
+ */
+int running_open(unsigned int ifindex, struct running *running);
+void running_close(struct running *running);
+
+/* ---- pins (kernel_pins.c) ---- */
+
+#define PIN_ROOT "/sys/fs/bpf/xdp-limit"
+#define PIN_PATH_SIZE 128
+
+/** Make bpffs and PIN_ROOT ready: 0, or -errno with a sentence in @why. */
+int pins_prepare(struct complaint *why);
+/** PIN_ROOT/<inode of the current network namespace>-<ifindex>: 0 or -errno. */
+int pins_directory(unsigned int ifindex, char path[PIN_PATH_SIZE]);
+/** Whether all pins of an attached limiter are there. */
+bool pins_complete(unsigned int ifindex);
+/** Whether anything is pinned for @ifindex. */
+bool pins_exist(unsigned int ifindex);
+/** Remove all pins of @ifindex; the directory too. 0 or -errno; 0 when there were none. */
+int pins_remove(unsigned int ifindex);
+/**
+ * Call @visit for each interface of this network namespace that has pins, living or not.
+ * Returns the first non-zero result of @visit, or -errno, or 0.
+ */
+int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context);
+
+/* ---- loading and attaching (kernel_load.c, kernel_attach.c) ---- */
+
+struct attach_request {
+	const struct policy *policy;
+	const struct netdev *netdev;
+	bool generic;
+	bool recreate; /* a fresh table even where the running one would do */
+	bool force;    /* replace a foreign program */
+	bool no_guards; /* end all guards, and make none */
+	bool guarded;  /* exempt this SSH peer until guard_ends_ns (boot clock) */
+	struct address guard_peer;
+	uint64_t guard_ends_ns;
+};
+
+/**
+ * kernel_attach - load the policy's program beside what runs, and switch to it in one step:
+ * over ours by updating the link with its table kept, else by a new link. All or nothing: after
+ * a failure the interface, its pins and its table are as before.
+ * Returns 0; -errno with @refusal filled when the kernel refused; -ERANGE, -ESTALE or -EBUSY
+ * with a sentence in @why when it was this program that refused.
+ */
+int kernel_attach(const struct attach_request *request, struct refusal *refusal,
+		  struct complaint *why);
+
+/* ---- reading (kernel_read.c) ---- */
+
+/** Nanoseconds since boot, suspend included: the clock of all words. */
+uint64_t boot_clock_ns(void);
+/** Sums over all CPUs, less what `reset --counters` took as zero. 0 or -errno. */
+int read_counters(const struct running *running, struct cpu_counters *sum);
+/** The same since the table was made, whatever was reset. */
+int read_raw_counters(const struct running *running, struct cpu_counters *sum);
+/** Entries removed by reset since the table was made. */
+int read_deleted(const struct running *running, uint64_t *deleted);
+
+/* One bucket: a source under one limit, tallies complete (what CPUs still cache included). */
+struct bucket {
+	struct address source;
+	uint16_t limit; /* index in running->config.limits */
+	uint64_t born_ns;
+	uint64_t word;
+	struct tally tally;
+};
+
+/**
+ * read_buckets - call @visit for each bucket, once each. Reads in batches: ends after one walk
+ * however busy the table is, and takes no lock that a packet would wait for.
+ * A non-zero result of @visit ends the walk and is returned; else 0 or -errno.
+ */
+int read_buckets(const struct running *running,
+		 int (*visit)(const struct bucket *bucket, void *context), void *context);
+/** Entries in the table now, or -errno. */
+int64_t count_entries(const struct running *running);
+/**
+ * read_source - the buckets of one source (already cut), one for each limit of the policy;
+ * without touching the table's order of use. Returns 0, -ENOENT when it has none, -errno.
+ */
+int read_source(const struct running *running, const struct address *source,
+		struct bucket buckets[MAX_LIMITS]);
+/** The guard of @address: its end (boot ns), 0 when there is none. */
+uint64_t read_guard(const struct running *running, const struct address *address);
+/** Forget one source: 0, -ENOENT, -errno. */
+int reset_source(const struct running *running, const struct address *source);
+/** Forget all sources; returns how many, or -errno. */
+int64_t reset_sources(const struct running *running);
+/** Count from zero again, exactly, while packets flow: 0 or -errno. */
+int reset_counters(const struct running *running);
+
+#endif

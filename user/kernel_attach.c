@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Switches an interface to a loaded program in one step, or leaves everything as it was. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "kernel.h"
+#include "kernel_load.h"
+#include "kernel_pins.h"
+#include "report.h"
+
+static int refuse(struct refusal *refusal, enum attach_step step, int err)
+{
+	refusal->step = step;
+	refusal->err = err;
+	refusal->kernel_text = kernel_log_text();
+	return err;
+}
+
+static uint32_t mode_flag(bool generic)
+{
+	return generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+}
+
+/*
+ * A refused link gives only an errno. The same asked over netlink gives the driver's sentence;
+ * should it succeed after all, it is taken back at once.
+ */
+static void fetch_sentence(unsigned int ifindex, int program, uint32_t flag)
+{
+	kernel_log_clear();
+	if (!bpf_xdp_attach(ifindex, program, XDP_FLAGS_UPDATE_IF_NOEXIST | flag, NULL))
+		bpf_xdp_detach(ifindex, flag, NULL);
+}
+
+/* ---- pins: made under new names beside the old ones, then put in place ---- */
+
+/* What a limiter keeps alive by its pins; the link apart, since it may not be there yet. */
+struct pinned_set {
+	int program;
+	const int *maps;
+};
+
+static int pin_new(unsigned int ifindex, const char *name, int fd)
+{
+	char path[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, name, PIN_NEW, path);
+
+	return err ?: bpf_obj_pin(fd, path) ? -errno : 0;
+}
+
+static int pin_set(unsigned int ifindex, const struct pinned_set *set)
+{
+	char directory[PIN_PATH_SIZE];
+	int err = pins_directory(ifindex, directory);
+
+	if (err)
+		return err;
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return -errno;
+	err = pins_clean(ifindex, PIN_NEW) ?: pin_new(ifindex, PIN_PROGRAM, set->program);
+	for (int i = 0; i < MAP_COUNT && !err; i++)
+		err = pin_new(ifindex, map_names[i], set->maps[i]);
+	return err;
+}
+
+static int put_in_place(unsigned int ifindex, const char *name)
+{
+	char from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, name, PIN_NEW, from) ?: pins_path(ifindex, name, "", to);
+
+	return err ?: rename(from, to) ? -errno : 0;
+}
+
+static int put_all_in_place(unsigned int ifindex)
+{
+	int err = put_in_place(ifindex, PIN_LINK) ?: put_in_place(ifindex, PIN_PROGRAM);
+
+	for (int i = 0; i < MAP_COUNT && !err; i++)
+		err = put_in_place(ifindex, map_names[i]);
+	return err;
+}
+
+/* ---- what the maps say of the program that is about to run ---- */
+
+static int write_entry(int map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(map, key, value, BPF_ANY) ? -errno : 0;
+}
+
+/* Ended guards leave, or all; with none left the program no longer looks. Returns how many live. */
+static int sweep_guards(int map, bool all)
+{
+	struct address key, next, ended[GUARD_CAPACITY];
+	uint64_t ends, now = boot_clock_ns();
+	unsigned int dead = 0;
+	int live = 0;
+
+	for (void *from = NULL; !bpf_map_get_next_key(map, from, &next); from = &key) {
+		key = next;
+		if (bpf_map_lookup_elem(map, &key, &ends))
+			continue;
+		if (ends > now && !all)
+			live++;
+		else if (dead < GUARD_CAPACITY)
+			ended[dead++] = key;
+	}
+	while (dead)
+		bpf_map_delete_elem(map, &ended[--dead]);
+	return live;
+}
+
+static int write_guard(const struct attach_request *request, int map)
+{
+	if (!request->guarded)
+		return 0;
+	return write_entry(map, &request->guard_peer, &request->guard_ends_ns);
+}
+
+/* Before the switch: from here on the older program repairs no word any more. */
+static int write_switches(const struct loaded *loaded, uint64_t generation, bool no_guards)
+{
+	struct switches switches = {.generation = generation};
+	uint32_t index = 0;
+
+	switches.guards = sweep_guards(loaded->maps[MAP_GUARDS], no_guards);
+	return write_entry(loaded->maps[MAP_SWITCHES], &index, &switches);
+}
+
+static int write_state(const struct attach_request *request, const struct loaded *loaded)
+{
+	uint32_t index = 0;
+	int err = write_guard(request, loaded->maps[MAP_GUARDS]);
+
+	err = err ?: write_switches(loaded, loaded->generation, request->no_guards);
+	return err ?: write_entry(loaded->maps[MAP_TABLE], &index, &loaded->table);
+}
+
+/* ---- the switch ---- */
+
+static int create_link(unsigned int ifindex, int program, bool generic)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = mode_flag(generic));
+	int link = bpf_link_create(program, ifindex, BPF_XDP, &options);
+	int err = -errno;
+
+	if (link >= 0)
+		return link;
+	fetch_sentence(ifindex, program, mode_flag(generic));
+	return err;
+}
+
+/* Names the old program, so that two commands can't cross. Returns the link, or -errno. */
+static int update_link(uint32_t link_id, int program, int old_program)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = old_program);
+	int link = bpf_link_get_fd_by_id(link_id);
+	int err;
+
+	if (link < 0)
+		return -errno;
+	if (!bpf_link_update(link, program, &options))
+		return link;
+	err = -errno;
+	close(link);
+	return err;
+}
+
+static bool updates_in_place(const struct attach_request *request, const struct running *running)
+{
+	const struct attachment *there = &running->attachment;
+
+	return there->ours && there->link_id &&
+	       there->mode == (request->generic ? MODE_GENERIC : MODE_NATIVE);
+}
+
+/* Put back what was removed for a switch that then failed: over netlink, as its program allows. */
+static void put_back(unsigned int ifindex, const struct attachment *there, int program)
+{
+	uint32_t flag = mode_flag(there->mode == MODE_GENERIC);
+	int link = -1;
+
+	if (there->ours)
+		link = create_link(ifindex, program, there->mode == MODE_GENERIC);
+	if (link >= 0) {
+		if (!pin_new(ifindex, PIN_LINK, link))
+			put_in_place(ifindex, PIN_LINK);
+		close(link);
+	} else if (bpf_xdp_attach(ifindex, program, flag, NULL)) {
+		report_warning("could not put program '%s' (id %u) back", there->program_name,
+			       there->program_id);
+	}
+}
+
+/*
+ * Over ours by a link of the same mode: updated in place, every packet meets the old or the new
+ * program. Else the hook has to be emptied first, since the kernel can't convert one into the other.
+ */
+static int switch_program(const struct attach_request *request, const struct running *running,
+			  int program)
+{
+	const struct attachment *there = &running->attachment;
+	unsigned int ifindex = request->netdev->ifindex;
+	int old, link;
+
+	if (there->mode == MODE_NONE)
+		return create_link(ifindex, program, request->generic);
+	if (updates_in_place(request, running))
+		return update_link(there->link_id, program, running->program);
+	old = bpf_prog_get_fd_by_id(there->program_id);
+	link = attachment_remove(ifindex, there);
+	if (!link) {
+		link = create_link(ifindex, program, request->generic);
+		if (link < 0 && old >= 0)
+			put_back(ifindex, there, old);
+	}
+	if (old >= 0)
+		close(old);
+	return link;
+}
+
+/* The old program and its pins again: the switch had worked, what came after it had not. */
+static void switch_back(const struct attach_request *request, const struct running *running,
+			const struct loaded *loaded, int link)
+{
+	const struct pinned_set old = {running->program, running->maps};
+	unsigned int ifindex = request->netdev->ifindex;
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = loaded->program);
+
+	if (!updates_in_place(request, running)) {
+		bpf_link_detach(link);
+		pins_remove(ifindex);
+		return;
+	}
+	if (bpf_link_update(link, running->program, &options))
+		report_warning("could not switch back to the old program");
+	if (running->maps[MAP_TABLE] >= 0 && !pin_set(ifindex, &old) &&
+	    !pin_new(ifindex, PIN_LINK, link))
+		put_all_in_place(ifindex);
+}
+
+/* The table keeps the old program's view of itself when the new one didn't come to run. */
+static void restore_state(const struct running *running, const struct loaded *loaded, bool kept)
+{
+	uint32_t index = 0;
+
+	if (!kept)
+		return;
+	write_switches(loaded, running->config.generation, false);
+	write_entry(loaded->maps[MAP_TABLE], &index, &running->table);
+}
+
+static int switch_and_pin(const struct attach_request *request, const struct running *running,
+			  const struct loaded *loaded, struct refusal *refusal)
+{
+	unsigned int ifindex = request->netdev->ifindex;
+	int link = switch_program(request, running, loaded->program);
+	int err;
+
+	if (link < 0)
+		return refuse(refusal, STEP_LINK, link);
+	err = pin_new(ifindex, PIN_LINK, link) ?: put_all_in_place(ifindex);
+	if (err) {
+		refuse(refusal, STEP_PIN, err);
+		switch_back(request, running, loaded, link);
+	}
+	close(link);
+	return err;
+}
+
+static int attach_loaded(const struct attach_request *request, const struct running *running,
+			 const struct loaded *loaded, bool kept, struct refusal *refusal)
+{
+	const struct pinned_set set = {loaded->program, loaded->maps};
+	unsigned int ifindex = request->netdev->ifindex;
+	int err = pin_set(ifindex, &set);
+
+	if (err)
+		refuse(refusal, STEP_PIN, err);
+	if (!err) {
+		err = write_state(request, loaded);
+		if (err)
+			refuse(refusal, STEP_CREATE_MAP, err);
+	}
+	if (!err)
+		err = switch_and_pin(request, running, loaded, refusal);
+	if (!err)
+		return 0;
+	restore_state(running, loaded, kept);
+	pins_clean(ifindex, PIN_NEW);
+	if (!running->attachment.ours)
+		pins_remove(ifindex);
+	return err;
+}
+
+static int refuse_foreign(const struct attach_request *request, const struct attachment *there,
+			  struct complaint *why)
+{
+	const char *device = request->netdev->name;
+	char holder[96];
+
+	if (there->link_id)
+		snprintf(holder, sizeof(holder), "by link id %u: bpftool link detach id %u",
+			 there->link_id, there->link_id);
+	else
+		snprintf(holder, sizeof(holder), "over netlink: ip link set dev %s %s off", device,
+			 there->mode == MODE_GENERIC ? "xdpgeneric" : "xdpdrv");
+	return complain(why, -EBUSY,
+			"cannot attach to %s: another XDP program '%s' (id %u, %s mode) is there; remove "
+			"it (attached %s), use another interface, or replace it with --force",
+			device, there->program_name, there->program_id, mode_name(there->mode),
+			holder);
+}
+
+int kernel_attach(const struct attach_request *request, struct refusal *refusal,
+		  struct complaint *why)
+{
+	struct running running;
+	struct loaded loaded = {0};
+	int err = running_open(request->netdev->ifindex, &running);
+	bool kept = !err && !request->recreate;
+
+	if (err == -EPROTO)
+		report_note("the limiter on %s is of ABI %u, this is %u: its buckets start afresh",
+			    request->netdev->name, running.config.abi, XDP_LIMIT_ABI);
+	if (err && err != -ENOENT && err != -EPROTO)
+		err = refuse(refusal, STEP_PROBE, err);
+	else if (running.attachment.mode != MODE_NONE && !running.attachment.ours &&
+		 !request->force)
+		err = refuse_foreign(request, &running.attachment, why);
+	else
+		err = kernel_load(request, kept ? &running : NULL, &loaded, refusal, why);
+	if (!err)
+		err = attach_loaded(request, &running, &loaded, kept, refusal);
+	kernel_unload(&loaded);
+	running_close(&running);
+	return err;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is attached to an interface, whose it is, and removing it. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "kernel.h"
+#include "kernel_program.h"
+
+const char *mode_name(enum xdp_mode mode)
+{
+	static const char *const names[] = {
+		[MODE_NONE] = "none",
+		[MODE_NATIVE] = "native",
+		[MODE_GENERIC] = "generic",
+		[MODE_OFFLOAD] = "offload",
+	};
+
+	return names[mode];
+}
+
+/* Only one of the three can be there: the kernel refuses native beside generic. */
+static void take_mode(const struct bpf_xdp_query_opts *query, struct attachment *attachment)
+{
+	const struct {
+		enum xdp_mode mode;
+		uint32_t program_id;
+	} places[] = {
+		{MODE_NATIVE, query->drv_prog_id},
+		{MODE_GENERIC, query->skb_prog_id},
+		{MODE_OFFLOAD, query->hw_prog_id},
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!places[i].program_id)
+			continue;
+		attachment->mode = places[i].mode;
+		attachment->program_id = places[i].program_id;
+	}
+}
+
+/*
+ * The program's links are asked for, not the pins: a link may be held by a process alone. An
+ * ifindex says little across namespaces, but each of our programs is attached only once.
+ */
+static uint32_t find_link(unsigned int ifindex, uint32_t program_id)
+{
+	uint32_t id = 0;
+
+	while (!bpf_link_get_next_id(id, &id)) {
+		struct bpf_link_info info = {0};
+		uint32_t size = sizeof(info);
+		int fd = bpf_link_get_fd_by_id(id);
+		int err;
+
+		if (fd < 0)
+			continue;
+		err = bpf_obj_get_info_by_fd(fd, &info, &size);
+		close(fd);
+		if (!err && info.type == BPF_LINK_TYPE_XDP && info.prog_id == program_id &&
+		    info.xdp.ifindex == ifindex)
+			return id;
+	}
+	return 0;
+}
+
+static int describe_program(struct attachment *attachment)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	struct config config;
+	int fd = bpf_prog_get_fd_by_id(attachment->program_id);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = bpf_obj_get_info_by_fd(fd, &info, &size);
+	if (!err) {
+		snprintf(attachment->program_name, sizeof(attachment->program_name), "%s",
+			 info.name);
+		err = program_config(fd, &config);
+		attachment->ours = !err;
+		err = err == -ENOENT ? 0 : err;
+	}
+	close(fd);
+	return err;
+}
+
+int attachment_find(unsigned int ifindex, struct attachment *attachment)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+	int err = bpf_xdp_query(ifindex, 0, &query);
+
+	*attachment = (struct attachment){.mode = MODE_NONE};
+	if (err)
+		return err;
+	take_mode(&query, attachment);
+	if (attachment->mode == MODE_NONE)
+		return 0;
+	attachment->link_id = find_link(ifindex, attachment->program_id);
+	return describe_program(attachment);
+}
+
+static int remove_link(uint32_t link_id)
+{
+	int fd = bpf_link_get_fd_by_id(link_id);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = bpf_link_detach(fd) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+/* The mode has to be named: without it, or with the other, the kernel says 0 and does nothing. */
+static int remove_netlink(unsigned int ifindex, const struct attachment *attachment)
+{
+	static const uint32_t flags[] = {
+		[MODE_NATIVE] = XDP_FLAGS_DRV_MODE,
+		[MODE_GENERIC] = XDP_FLAGS_SKB_MODE,
+		[MODE_OFFLOAD] = XDP_FLAGS_HW_MODE,
+	};
+
+	return bpf_xdp_detach(ifindex, flags[attachment->mode], NULL);
+}
+
+int attachment_remove(unsigned int ifindex, const struct attachment *attachment)
+{
+	struct attachment after;
+	int err;
+
+	if (attachment->link_id)
+		err = remove_link(attachment->link_id);
+	else
+		err = remove_netlink(ifindex, attachment);
+	if (err)
+		return err;
+	err = attachment_find(ifindex, &after);
+	if (err)
+		return err;
+	return after.program_id == attachment->program_id ? -EBUSY : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A program that is loaded and not yet attached; for kernel_*.c only. */
+#ifndef XDP_LIMIT_KERNEL_LOAD_H
+#define XDP_LIMIT_KERNEL_LOAD_H
+
+#include "kernel.h"
+
+struct xdp_limit;
+
+struct loaded {
+	struct xdp_limit *skeleton;
+	struct table_identity table; /* to be written to the table map */
+	uint64_t generation;
+	int maps[MAP_COUNT]; /* owned by the skeleton */
+	int program;
+};
+
+/**
+ * kernel_load - compile @request's policy and load its program; on the maps of @running when
+ * that is not NULL, else on fresh ones. Nothing of @running changes.
+ * Errors as kernel_attach(). kernel_unload() in every case.
+ */
+int kernel_load(const struct attach_request *request, const struct running *running,
+		struct loaded *loaded, struct refusal *refusal, struct complaint *why);
+void kernel_unload(struct loaded *loaded);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Gives an opened object its maps and loads it: the same for the program and for its test twin. */
+#include "kernel_object.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#ifndef BPF_F_XDP_HAS_FRAGS
+#define BPF_F_XDP_HAS_FRAGS (1U << 5)
+#endif
+
+/*
+ * The object's map has the smallest group as its value. Giving it another size would lose the
+ * types, so a map of the right group is made here, with the object's own types.
+ */
+static int create_buckets(struct bpf_object *object, const struct table_identity *table)
+{
+	const struct btf *types = bpf_object__btf(object);
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	char group[16];
+	uint32_t size;
+	const void *raw = btf__raw_data(types, &size);
+	struct btf *copy = raw ? btf__new(raw, size) : NULL;
+	int fd;
+
+	if (libbpf_get_error(copy) || !copy)
+		return -ENOMEM;
+	snprintf(group, sizeof(group), "group_%u", table->words);
+	if (!btf__load_into_kernel(copy)) {
+		options.btf_fd = btf__fd(copy);
+		options.btf_key_type_id = btf__find_by_name_kind(copy, "bucket_key",
+								 BTF_KIND_STRUCT);
+		options.btf_value_type_id = btf__find_by_name_kind(copy, group, BTF_KIND_STRUCT);
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, map_names[MAP_BUCKETS],
+			    sizeof(struct bucket_key), GROUP_SIZE(table->words),
+			    table->capacity, &options);
+	if (fd < 0)
+		fd = -errno;
+	btf__free(copy);
+	return fd;
+}
+
+static struct bpf_map *map_of(struct bpf_object *object, int id)
+{
+	return bpf_object__find_map_by_name(object, map_names[id]);
+}
+
+int object_share_maps(struct bpf_object *object, const int maps[MAP_COUNT])
+{
+	int err = 0;
+
+	for (int i = 0; i < MAP_COUNT && !err; i++)
+		err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
+	return err;
+}
+
+int object_fresh_maps(struct bpf_object *object, const struct table_identity *table)
+{
+	int fd = create_buckets(object, table);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = bpf_map__reuse_fd(map_of(object, MAP_BUCKETS), fd);
+	close(fd);
+	return err;
+}
+
+/* Maps that the program itself never touches: they live and are found with it all the same. */
+static int bind_maps(int program, const int maps[MAP_COUNT])
+{
+	static const int only_ours[] = {MAP_TABLE, MAP_LEDGER};
+
+	for (size_t i = 0; i < sizeof(only_ours) / sizeof(only_ours[0]); i++)
+		if (bpf_prog_bind_map(program, maps[only_ours[i]], NULL))
+			return -errno;
+	return 0;
+}
+
+int object_load(struct bpf_object *object, bool xdp_frags, int maps[MAP_COUNT])
+{
+	struct bpf_program *program = bpf_object__next_program(object, NULL);
+	int err;
+
+	if (!xdp_frags)
+		bpf_program__set_flags(program, bpf_program__flags(program) & ~BPF_F_XDP_HAS_FRAGS);
+	err = bpf_object__load(object);
+	if (err)
+		return err;
+	for (int i = 0; i < MAP_COUNT; i++)
+		maps[i] = bpf_map__fd(map_of(object, i));
+	err = bind_maps(bpf_program__fd(program), maps);
+	return err ?: bpf_program__fd(program);
+}

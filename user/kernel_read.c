@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads counters and buckets, in batches, without disturbing what packets do. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "kernel.h"
+
+#define BATCH 8192U
+
+uint64_t boot_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* ---- counters ---- */
+
+/* All of them are 64-bit words, so a sum or a difference needs no names. */
+static void combine(struct cpu_counters *sum, const struct cpu_counters *part, int sign)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)part;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += sign * from[i];
+}
+
+int read_raw_counters(const struct running *running, struct cpu_counters *sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct cpu_counters *parts = cpus > 0 ? calloc(cpus, sizeof(*parts)) : NULL;
+	uint32_t index = 0;
+	int err = 0;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!parts)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(running->maps[MAP_COUNTERS], &index, parts))
+		err = -errno;
+	for (int i = 0; i < cpus && !err; i++)
+		combine(sum, &parts[i], 1);
+	free(parts);
+	return err;
+}
+
+static int read_ledger(const struct running *running, struct ledger *ledger)
+{
+	uint32_t index = 0;
+
+	return bpf_map_lookup_elem(running->maps[MAP_LEDGER], &index, ledger) ? -errno : 0;
+}
+
+static int write_ledger(const struct running *running, const struct ledger *ledger)
+{
+	uint32_t index = 0;
+
+	return bpf_map_update_elem(running->maps[MAP_LEDGER], &index, ledger, BPF_ANY) ? -errno
+										       : 0;
+}
+
+int read_counters(const struct running *running, struct cpu_counters *sum)
+{
+	struct ledger ledger;
+	int err = read_raw_counters(running, sum) ?: read_ledger(running, &ledger);
+
+	if (!err)
+		combine(sum, &ledger.baseline, -1);
+	return err;
+}
+
+/* Zeroing would lose what packets add meanwhile; a baseline loses nothing. Events go on: the
+ * number of evicted entries is made of them. */
+int reset_counters(const struct running *running)
+{
+	struct cpu_counters sum;
+	struct ledger ledger;
+	int err = read_raw_counters(running, &sum) ?: read_ledger(running, &ledger);
+
+	if (err)
+		return err;
+	memset(&sum.events, 0, sizeof(sum.events));
+	ledger.baseline = sum;
+	return write_ledger(running, &ledger);
+}
+
+int read_deleted(const struct running *running, uint64_t *deleted)
+{
+	struct ledger ledger;
+	int err = read_ledger(running, &ledger);
+
+	if (!err)
+		*deleted = ledger.deleted;
+	return err;
+}
+
+static int note_deleted(const struct running *running, uint64_t count)
+{
+	struct ledger ledger;
+	int err = read_ledger(running, &ledger);
+
+	if (err)
+		return err;
+	ledger.deleted += count;
+	return write_ledger(running, &ledger);
+}
+
+/* ---- what CPUs still hold of the tallies ---- */
+
+struct residue {
+	struct cached_tally *lines; /* sorted by key, slot, birth */
+	size_t count;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct cached_tally *a = left, *b = right;
+	int order = memcmp(&a->key, &b->key, sizeof(a->key));
+
+	if (order)
+		return order;
+	if (a->slot != b->slot)
+		return a->slot < b->slot ? -1 : 1;
+	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
+}
+
+static int read_residue(const struct running *running, struct residue *residue)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	residue->count = 0;
+	residue->lines = cpus > 0 ? calloc((size_t)cpus * CACHE_SLOTS, sizeof(*residue->lines))
+				  : NULL;
+	if (!residue->lines)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+		struct cached_tally *lines = residue->lines + residue->count;
+
+		if (bpf_map_lookup_elem(running->maps[MAP_TALLY_CACHE], &i, lines))
+			return -errno;
+		residue->count += cpus;
+	}
+	qsort(residue->lines, residue->count, sizeof(*residue->lines), compare_lines);
+	return 0;
+}
+
+static void add_tally(struct tally *sum, const struct tally *part)
+{
+	sum->passed_packets += part->passed_packets;
+	sum->passed_bytes += part->passed_bytes;
+	sum->dropped_packets += part->dropped_packets;
+	sum->dropped_bytes += part->dropped_bytes;
+}
+
+/* Several CPUs may each hold a line of the same bucket. */
+static void add_residue(const struct residue *residue, const struct bucket_key *key, uint16_t slot,
+			struct bucket *bucket)
+{
+	const struct cached_tally wanted = {.key = *key, .slot = slot, .born_ns = bucket->born_ns};
+	const struct cached_tally *found = bsearch(&wanted, residue->lines, residue->count,
+						   sizeof(wanted), compare_lines);
+	const struct cached_tally *end = residue->lines + residue->count;
+
+	if (!found)
+		return;
+	while (found > residue->lines && !compare_lines(found - 1, &wanted))
+		found--;
+	for (; found < end && !compare_lines(found, &wanted); found++)
+		add_tally(&bucket->tally, &found->tally);
+}
+
+/* ---- buckets ---- */
+
+struct walk {
+	const struct running *running;
+	const struct residue *residue;
+	int (*visit)(const struct bucket *bucket, void *context);
+	void *context;
+};
+
+static void unpack(const struct running *running, const struct residue *residue,
+		   const struct bucket_key *key, const char *group, unsigned int limit,
+		   struct bucket *bucket)
+{
+	uint8_t slot = running->config.limits[limit].slot;
+
+	memcpy(&bucket->source, key->address, sizeof(bucket->source));
+	bucket->limit = limit;
+	memcpy(&bucket->born_ns, group, sizeof(bucket->born_ns));
+	memcpy(&bucket->word, group + GROUP_WORD(slot), sizeof(bucket->word));
+	memcpy(&bucket->tally, group + GROUP_TALLY(running->table.words, slot),
+	       sizeof(bucket->tally));
+	add_residue(residue, key, slot, bucket);
+}
+
+static int visit_group(const struct bucket_key *key, const char *group, void *context)
+{
+	const struct walk *walk = context;
+	struct bucket bucket;
+	int err = 0;
+
+	for (uint32_t i = 0; i < walk->running->config.limit_count && !err; i++) {
+		if (walk->running->config.limits[i].per != key->per)
+			continue;
+		unpack(walk->running, walk->residue, key, group, i, &bucket);
+		err = walk->visit(&bucket, walk->context);
+	}
+	return err;
+}
+
+static int count_group(const struct bucket_key *key, const char *group, void *context)
+{
+	(void)key;
+	(void)group;
+	++*(int64_t *)context;
+	return 0;
+}
+
+struct batch {
+	uint32_t capacity;
+	struct bucket_key *keys;
+	char *groups;
+};
+
+static int grow(struct batch *batch, uint32_t capacity, uint32_t group_size)
+{
+	void *keys = realloc(batch->keys, (size_t)capacity * sizeof(*batch->keys));
+	void *groups;
+
+	if (!keys)
+		return -ENOMEM;
+	batch->keys = keys;
+	groups = realloc(batch->groups, (size_t)capacity * group_size);
+	if (!groups)
+		return -ENOMEM;
+	batch->groups = groups;
+	batch->capacity = capacity;
+	return 0;
+}
+
+/*
+ * One walk over the kernel's hash chains in their order: each entry stands in one chain, so none
+ * comes twice, one that goes meanwhile is just not there, and the walk ends however many come.
+ */
+static int walk_groups(const struct running *running,
+		       int (*visit)(const struct bucket_key *, const char *, void *), void *context)
+{
+	uint32_t group_size = GROUP_SIZE(running->table.words);
+	int map = running->maps[MAP_BUCKETS];
+	struct batch batch = {0};
+	uint32_t position, count;
+	bool started = false, ended = false;
+	int err = grow(&batch, BATCH, group_size);
+
+	while (!err && !ended) {
+		count = batch.capacity;
+		if (bpf_map_lookup_batch(map, started ? &position : NULL, &position, batch.keys,
+					 batch.groups, &count, NULL)) {
+			ended = errno == ENOENT;
+			if (errno == ENOSPC) { /* one chain is longer than the batch */
+				err = grow(&batch, batch.capacity * 2, group_size);
+				continue;
+			}
+			if (!ended) {
+				err = -errno;
+				break;
+			}
+		}
+		started = true;
+		for (uint32_t i = 0; i < count && !err; i++)
+			err = visit(&batch.keys[i], batch.groups + (size_t)i * group_size, context);
+	}
+	free(batch.keys);
+	free(batch.groups);
+	return err;
+}
+
+int read_buckets(const struct running *running,
+		 int (*visit)(const struct bucket *bucket, void *context), void *context)
+{
+	struct residue residue;
+	struct walk walk = {running, &residue, visit, context};
+	int err = read_residue(running, &residue);
+
+	if (!err)
+		err = walk_groups(running, visit_group, &walk);
+	free(residue.lines);
+	return err;
+}
+
+int64_t count_entries(const struct running *running)
+{
+	int64_t count = 0;
+	int err = walk_groups(running, count_group, &count);
+
+	return err ?: count;
+}
+
+static void source_key(const struct address *source, struct bucket_key *key)
+{
+	memcpy(key->address, source, sizeof(key->address));
+	key->per = PER_SOURCE;
+}
+
+int read_source(const struct running *running, const struct address *source,
+		struct bucket buckets[MAX_LIMITS])
+{
+	char *group = malloc(GROUP_SIZE(running->table.words));
+	struct residue residue = {0};
+	struct bucket_key key;
+	int err = group ? read_residue(running, &residue) : -ENOMEM;
+
+	source_key(source, &key);
+	if (!err && bpf_map_lookup_elem(running->maps[MAP_BUCKETS], &key, group))
+		err = -errno;
+	for (uint32_t i = 0; i < running->config.limit_count && !err; i++)
+		unpack(running, &residue, &key, group, i, &buckets[i]);
+	free(residue.lines);
+	free(group);
+	return err;
+}
+
+uint64_t read_guard(const struct running *running, const struct address *address)
+{
+	uint64_t ends;
+
+	if (bpf_map_lookup_elem(running->maps[MAP_GUARDS], address, &ends) ||
+	    ends <= boot_clock_ns())
+		return 0;
+	return ends;
+}
+
+/* ---- forgetting ---- */
+
+int reset_source(const struct running *running, const struct address *source)
+{
+	struct bucket_key key;
+
+	source_key(source, &key);
+	if (bpf_map_delete_elem(running->maps[MAP_BUCKETS], &key))
+		return -errno;
+	return note_deleted(running, 1);
+}
+
+struct key_list {
+	struct bucket_key *keys;
+	size_t count, capacity;
+};
+
+static int collect_key(const struct bucket_key *key, const char *group, void *context)
+{
+	struct key_list *list = context;
+	void *keys;
+
+	(void)group;
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? list->capacity * 2 : BATCH;
+		keys = realloc(list->keys, list->capacity * sizeof(*list->keys));
+		if (!keys)
+			return -ENOMEM;
+		list->keys = keys;
+	}
+	list->keys[list->count++] = *key;
+	return 0;
+}
+
+int64_t reset_sources(const struct running *running)
+{
+	struct key_list list = {0};
+	int64_t deleted = 0;
+	int err = walk_groups(running, collect_key, &list);
+
+	for (size_t i = 0; i < list.count && !err; i++)
+		if (!bpf_map_delete_elem(running->maps[MAP_BUCKETS], &list.keys[i]))
+			deleted++;
+	free(list.keys);
+	err = note_deleted(running, deleted) ?: err;
+	return err ?: deleted;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A running limiter, found by what the kernel says is attached. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <unistd.h>
+#include "kernel.h"
+#include "kernel_program.h"
+
+const char *const map_names[MAP_COUNT] = {
+	[MAP_BUCKETS] = "buckets",   [MAP_TALLY_CACHE] = "tally_cache",
+	[MAP_COUNTERS] = "counters", [MAP_BUDGETS] = "budgets",
+	[MAP_SWITCHES] = "switches", [MAP_GUARDS] = "guards",
+	[MAP_TABLE] = "table",	     [MAP_LEDGER] = "ledger",
+};
+
+static int open_maps(struct running *running)
+{
+	uint32_t index = 0;
+
+	for (int i = 0; i < MAP_COUNT; i++) {
+		running->maps[i] = program_map(running->program, map_names[i]);
+		if (running->maps[i] < 0)
+			return running->maps[i] == -ENOENT ? -EPROTO : running->maps[i];
+	}
+	return bpf_map_lookup_elem(running->maps[MAP_TABLE], &index, &running->table) ? -errno : 0;
+}
+
+int running_open(unsigned int ifindex, struct running *running)
+{
+	int err;
+
+	running->program = -1;
+	for (int i = 0; i < MAP_COUNT; i++)
+		running->maps[i] = -1;
+	err = attachment_find(ifindex, &running->attachment);
+	if (err)
+		return err;
+	if (!running->attachment.ours)
+		return -ENOENT;
+	running->program = bpf_prog_get_fd_by_id(running->attachment.program_id);
+	if (running->program < 0)
+		return -errno;
+	err = program_config(running->program, &running->config);
+	if (err)
+		return err;
+	if (running->config.abi != XDP_LIMIT_ABI)
+		return -EPROTO;
+	return open_maps(running);
+}
+
+void running_close(struct running *running)
+{
+	for (int i = 0; i < MAP_COUNT; i++)
+		if (running->maps[i] >= 0)
+			close(running->maps[i]);
+	if (running->program >= 0)
+		close(running->program);
+}

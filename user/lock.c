@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One changing command at a time for an interface. */
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LOCK_DIRECTORY "/run/xdp-limit"
+
+static int open_lock(unsigned int ifindex, struct complaint *why)
+{
+	struct stat netns;
+	char path[96];
+	int fd;
+
+	if (stat("/proc/thread-self/ns/net", &netns))
+		return complain(why, -errno, "cannot read the network namespace: %s",
+				strerror(errno));
+	if (mkdir(LOCK_DIRECTORY, 0700) && errno != EEXIST)
+		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s",
+				strerror(errno));
+	snprintf(path, sizeof(path), LOCK_DIRECTORY "/%llu-%u.lock",
+		 (unsigned long long)netns.st_ino, ifindex);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return complain(why, -errno, "cannot open the lock %s: %s", path, strerror(errno));
+	return fd;
+}
+
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+/* The timer's only work is to end the wait; it repeats in case it fires just before it. */
+static int wait_for_lock(int fd, uint64_t wait_ns)
+{
+	struct sigaction action = {.sa_handler = wake};
+	uint64_t wait_us = wait_ns / 1000 ?: 1;
+	struct itimerval timer = {
+		.it_value = {wait_us / 1000000, wait_us % 1000000},
+		.it_interval = {0, 100000},
+	};
+	const struct itimerval off = {0};
+	int err;
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	err = flock(fd, LOCK_EX) ? -errno : 0;
+	setitimer(ITIMER_REAL, &off, NULL);
+	return err;
+}
+
+int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	int fd = open_lock(ifindex, why);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	if (err == -EWOULDBLOCK && wait_ns)
+		err = wait_for_lock(fd, wait_ns);
+	if (!err)
+		return 0;
+	close(fd);
+	if (err == -EWOULDBLOCK || err == -EINTR)
+		return complain(why, -EBUSY,
+				"another xdp-limit command is changing %s; try again, or wait for it with "
+				"--wait 10s",
+				name);
+	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One changing command at a time for an interface. */
+#ifndef XDP_LIMIT_LOCK_H
+#define XDP_LIMIT_LOCK_H
+
+#include <stdint.h>
+#include "complaint.h"
+
+/**
+ * lock_interface - take the lock of @ifindex in the current network namespace, waiting for at
+ * most @wait_ns. It is released when the process ends.
+ * Returns 0; -EBUSY with a sentence in @why when another command holds it; -errno with @why.
+ */
+int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns,
+		   struct complaint *why);
+
+#endif

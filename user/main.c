@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Entry: read the command line, enter the namespace, run the command; the only exit status. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+#include "kernel.h"
+#include "netns.h"
+#include "report.h"
+
+static enum exit_status show_help(const struct invocation *invocation)
+{
+	if (invocation->command)
+		help_command(invocation->command);
+	else
+		help_overview();
+	return EXIT_DONE;
+}
+
+static enum exit_status show_version(void)
+{
+	printf("xdp-limit %s, libbpf %s\n", XDP_LIMIT_VERSION, kernel_libbpf_version() + 1);
+	return EXIT_DONE;
+}
+
+static enum exit_status run(const struct invocation *invocation)
+{
+	struct complaint why;
+	int err;
+
+	report_set_verbose(invocation->verbose);
+	kernel_log_start();
+	err = invocation->netns ? netns_enter(invocation->netns, &why) : 0;
+	if (err) {
+		report_error("%s", why.text);
+		return EXIT_FAILED;
+	}
+	return invocation->command->run(invocation);
+}
+
+int main(int argc, char **argv)
+{
+	struct invocation invocation;
+	enum exit_status status;
+
+	if (invocation_parse(argc, argv, &invocation))
+		return EXIT_USAGE;
+	if (invocation.help)
+		return show_help(&invocation);
+	if (invocation.version)
+		return show_version();
+	if (!invocation.command) {
+		report_error("no command; see: xdp-limit --help");
+		return EXIT_USAGE;
+	}
+	status = run(&invocation);
+	if (fflush(stdout) || ferror(stdout)) {
+		report_error("cannot write the output: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return status;
+}

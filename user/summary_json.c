@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A summary as JSON: keys are added, never renamed. */
+#include "json.h"
+#include "summary.h"
+
+static void put_table(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *table = json_put_object(object, "table");
+	const struct event_count *events = &summary->counters.events;
+
+	json_put_text(table, "type", "lru");
+	json_put_number(table, "capacity", summary->table.capacity);
+	json_put_number(table, "used", summary->used);
+	json_put_number(table, "created", events->created);
+	json_put_number(table, "evicted", summary_evicted(summary));
+	json_put_null(table, "evicted_live"); /* the kernel tells nobody what it evicts */
+	json_put_number(table, "insert_failures", events->insert_failures);
+	json_put_null(table, "gate");
+	json_put_number(table, "deleted", summary->deleted);
+	json_put_number(table, "create_raced", events->create_raced);
+	json_put_number(table, "undo_lost", events->undo_lost);
+	json_put_number(table, "repaired", events->repaired);
+	json_put_number(table, "ipv4_prefix", summary->table.ipv4_prefix);
+	json_put_number(table, "ipv6_prefix", summary->table.ipv6_prefix);
+}
+
+static void put_totals(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *json = json_put_object(object, "totals");
+	struct totals totals;
+
+	summary_totals(summary, &totals);
+	json_put_number(json, "packets", totals.all.packets);
+	json_put_number(json, "bytes", totals.all.bytes);
+	json_put_number(json, "passed_packets", totals.passed.packets);
+	json_put_number(json, "passed_bytes", totals.passed.bytes);
+	json_put_number(json, "dropped_packets", totals.dropped.packets);
+	json_put_number(json, "dropped_bytes", totals.dropped.bytes);
+	json_put_number(json, "would_drop_packets", totals.would_drop_packets);
+}
+
+static void put_reasons(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *reasons = json_put_object(object, "reasons");
+
+	for (unsigned int i = 0; i < REASON_COUNT; i++) {
+		const struct reason_count *count = &summary->counters.reasons[i];
+		struct json_object *reason = json_put_object(reasons, reason_name(i));
+
+		json_put_number(reason, "packets",
+				count->passed.packets + count->dropped.packets +
+					count->would_drop.packets);
+		json_put_number(reason, "bytes",
+				count->passed.bytes + count->dropped.bytes +
+					count->would_drop.bytes);
+		json_put_number(reason, "dropped_packets", count->dropped.packets);
+	}
+}
+
+static void put_limits(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *limits = json_put_object(object, "limits");
+
+	for (unsigned int i = 0; i < summary->config.limit_count; i++) {
+		const struct limit_count *count =
+			&summary->counters.limits[summary->config.limits[i].id];
+		struct json_object *limit =
+			json_put_object(limits, summary->config.labels[i].name);
+
+		json_put_number(limit, "passed_packets", count->tally.passed_packets);
+		json_put_number(limit, "passed_bytes", count->tally.passed_bytes);
+		json_put_number(limit, "dropped_packets", count->tally.dropped_packets);
+		json_put_number(limit, "dropped_bytes", count->tally.dropped_bytes);
+		json_put_number(limit, "would_drop_packets", count->would_drop_packets);
+	}
+}
+
+static void put_problems(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *list = json_object_new_array();
+	struct problems problems;
+
+	summary_problems(summary, &problems);
+	for (int i = 0; i < problems.count; i++)
+		json_object_array_add(list, json_object_new_string(problems.text[i]));
+	json_object_object_add(object, "problems", list);
+}
+
+struct json_object *summary_json(const struct summary *summary)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_put_text(object, "interface", summary->netdev.name);
+	json_put_number(object, "ifindex", summary->netdev.ifindex);
+	json_put_text(object, "mode", mode_name(summary->attachment.mode));
+	json_put_text(object, "attached_via", summary->attachment.link_id ? "link" : "netlink");
+	json_put_number(object, "program_id", summary->attachment.program_id);
+	json_put_bool(object, "dry_run", summary->config.dry_run);
+	json_put_number(object, "attached_at", summary->config.attached_ns / NS_PER_SECOND);
+	json_put_number(object, "attached_seconds", summary->attached_seconds);
+	put_table(object, summary);
+	put_totals(object, summary);
+	put_reasons(object, summary);
+	put_limits(object, summary);
+	put_problems(object, summary);
+	return object;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A summary as text for people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include "summary.h"
+#include "units.h"
+
+static void print_head(const struct summary *summary)
+{
+	time_t since = summary->config.attached_ns / NS_PER_SECOND;
+	char when[32], age[UNITS_TEXT_SIZE];
+	struct tm local;
+
+	localtime_r(&since, &local);
+	strftime(when, sizeof(when), "%F %T", &local);
+	format_time(summary->attached_seconds * NS_PER_SECOND, age, sizeof(age));
+	printf("%s (index %u): %s mode, program %u, by %s, since %s (%s)%s\n", summary->netdev.name,
+	       summary->netdev.ifindex, mode_name(summary->attachment.mode),
+	       summary->attachment.program_id,
+	       summary->attachment.link_id ? "link" : "netlink", when, age,
+	       summary->config.dry_run ? ", DRY RUN: drops nothing" : "");
+	printf("  ingress only: what %s sends is not seen\n", summary->netdev.name);
+}
+
+static void print_table(const struct summary *summary)
+{
+	const struct event_count *events = &summary->counters.events;
+
+	printf("  table: lru, %u entries, %" PRIu64 " used, %llu created, %" PRIu64
+	       " evicted, %llu insert failures\n",
+	       summary->table.capacity, summary->used, events->created, summary_evicted(summary),
+	       events->insert_failures);
+	printf("  a source is an IPv4 /%u, an IPv6 /%u\n", summary->table.ipv4_prefix,
+	       summary->table.ipv6_prefix);
+}
+
+static void print_limit(const struct summary *summary, unsigned int index)
+{
+	const struct limit_label *label = &summary->config.labels[index];
+	const struct limit *limit = &summary->config.limits[index];
+	const struct limit_count *count = &summary->counters.limits[limit->id];
+	const struct rate rate = {label->kind, limit->unit, label->amount, label->per_ns};
+	char rate_text[UNITS_TEXT_SIZE], burst_text[UNITS_TEXT_SIZE] = "";
+
+	format_rate(&rate, rate_text, sizeof(rate_text));
+	if (label->kind == LIMIT_METERED)
+		format_burst(label->burst, limit->unit, burst_text, sizeof(burst_text));
+	printf("  %-12s %-16s %-18s %14llu %14llu", label->name, rate_text, burst_text,
+	       count->tally.passed_packets, count->tally.dropped_packets);
+	if (summary->config.dry_run || count->would_drop_packets)
+		printf("   (%llu would have been dropped)", count->would_drop_packets);
+	putchar('\n');
+}
+
+static void print_limits(const struct summary *summary)
+{
+	printf("\n  %-12s %-16s %-18s %14s %14s\n", "limit", "rate", "burst", "passed", "dropped");
+	for (unsigned int i = 0; i < summary->config.limit_count; i++)
+		print_limit(summary, i);
+}
+
+static void print_reasons(const struct summary *summary)
+{
+	printf("\n  %-12s %14s %14s %18s\n", "reason", "passed", "dropped", "bytes");
+	for (unsigned int i = 0; i < REASON_COUNT; i++) {
+		const struct reason_count *count = &summary->counters.reasons[i];
+		uint64_t passed = count->passed.packets + count->would_drop.packets;
+
+		if (!passed && !count->dropped.packets)
+			continue;
+		printf("  %-12s %14" PRIu64 " %14llu %18llu   %s\n", reason_name(i),
+		       passed, count->dropped.packets,
+		       count->passed.bytes + count->would_drop.bytes + count->dropped.bytes,
+		       reason_text(i));
+	}
+}
+
+static void print_totals(const struct summary *summary)
+{
+	struct totals totals;
+
+	summary_totals(summary, &totals);
+	printf("  %-12s %14llu %14llu %18llu   %llu packets seen\n",
+	       "total", totals.passed.packets, totals.dropped.packets, totals.all.bytes,
+	       totals.all.packets);
+	if (summary->config.dry_run || totals.would_drop_packets)
+		printf("  would have been dropped: %" PRIu64 " packets\n",
+		       totals.would_drop_packets);
+}
+
+void summary_print(const struct summary *summary)
+{
+	struct problems problems;
+
+	print_head(summary);
+	print_table(summary);
+	print_limits(summary);
+	print_reasons(summary);
+	print_totals(summary);
+	summary_problems(summary, &problems);
+	for (int i = 0; i < problems.count; i++)
+		printf("\n  ! %s\n", problems.text[i]);
+}

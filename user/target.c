@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From an interface's name to the limiter that runs on it. */
+#include "target.h"
+
+#include <errno.h>
+#include <string.h>
+#include "report.h"
+
+enum exit_status status_of_error(int err)
+{
+	switch (err) {
+	case 0:
+		return EXIT_DONE;
+	case -EBUSY:
+		return EXIT_BUSY;
+	case -EINVAL:
+	case -ERANGE:
+		return EXIT_USAGE;
+	case -ENOTSUP:
+		return EXIT_UNSUPPORTED;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+static enum exit_status explain_absence(const struct target *target, int err)
+{
+	const struct attachment *there = &target->running.attachment;
+	const char *name = target->netdev.name;
+
+	if (err == -EPROTO) {
+		report_error("the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
+			     "`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
+			     name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
+		return EXIT_NOT_ATTACHED;
+	}
+	if (err != -ENOENT) {
+		report_error("cannot read what is attached to %s: %s%s", name, strerror(-err),
+			     err == -EPERM ? " (root, or CAP_SYS_ADMIN, is needed)" : "");
+		return EXIT_FAILED;
+	}
+	if (there->mode != MODE_NONE)
+		report_error("no limiter of ours on %s: XDP program '%s' (id %u, %s mode) is there",
+			     name, there->program_name, there->program_id, mode_name(there->mode));
+	else
+		report_error("no limiter on %s; start one with: xdp-limit attach %s --rate 1000pps",
+			     name, name);
+	return EXIT_NOT_ATTACHED;
+}
+
+enum exit_status target_open(const char *name, struct target *target)
+{
+	struct complaint why;
+	enum exit_status status;
+	int err = netdev_find(name, &target->netdev, &why);
+
+	if (err) {
+		report_error("%s", why.text);
+		return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
+	}
+	err = running_open(target->netdev.ifindex, &target->running);
+	if (!err)
+		return EXIT_DONE;
+	status = explain_absence(target, err);
+	running_close(&target->running);
+	return status;
+}
+
+void target_close(struct target *target)
+{
+	running_close(&target->running);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From an interface's name to the limiter that runs on it, with what there is to say if none does. */
+#ifndef XDP_LIMIT_TARGET_H
+#define XDP_LIMIT_TARGET_H
+
+#include "exit_status.h"
+#include "kernel.h"
+#include "netdev.h"
+
+struct target {
+	struct netdev netdev;
+	struct running running;
+};
+
+/**
+ * target_open - find the interface and our limiter on it; says what is wrong otherwise.
+ * Returns EXIT_DONE or the exit status to end with. target_close() only after EXIT_DONE.
+ */
+enum exit_status target_open(const char *name, struct target *target);
+void target_close(struct target *target);
+
+/** The exit status that a refusal of the lock or of an argument stands for. */
+enum exit_status status_of_error(int err);
+
+#endif
