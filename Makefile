@@ -96,8 +96,15 @@ $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(TEST_LIB) $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -lpthread -o $@
 
+# The program with calls that can be made to fail: tests/faults/faults.c.
+FAULT_CALLS := $(shell sed -n 's/^[A-Z]*_CALL.\([a-z_]*\), .*/\1/p' tests/faults/faults.c)
+FAULT_PROGRAM := $(BUILD)/tests/xdp-limit-faults
+$(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $^ $(U_LIBS) -o $@
+
 .PHONY: tests
-tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) ## build all tests
+tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) ## build all tests
 
 .PHONY: clean
 clean: ## remove build/

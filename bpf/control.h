@@ -88,8 +88,11 @@ INLINE bool is_control(const struct packet *packet)
 	}
 }
 
-/** Pass control traffic uncharged; beyond the budget it is charged like everything else. */
-INLINE enum reason control(const struct packet *packet, struct clock *clock)
+/*
+ * Whether the interface's budget has room at @now_ns. Cold, so a call is fine, and a global
+ * function is verified once, not for each kind of control packet.
+ */
+__noinline int control_budget(__u64 now_ns)
 {
 	static const volatile struct limit budget = {
 		.burst = CONTROL_BURST_NS,
@@ -97,17 +100,18 @@ INLINE enum reason control(const struct packet *packet, struct clock *clock)
 		.slack = CONTROL_BURST_NS,
 		.max_units = 1000,
 	};
-	struct shared_word *shared;
 	__u32 index = BUDGET_CONTROL;
+	struct shared_word *shared = bpf_map_lookup_elem(&budgets, &index);
 	__u64 left;
 
-	if (!is_control(packet))
-		return REASON_NONE;
-	shared = bpf_map_lookup_elem(&budgets, &index);
-	if (!shared)
-		return REASON_NONE;
-	if (charge_word(&shared->word, clock_ns(clock), &budget, CONTROL_INTERVAL_NS, &left) !=
-	    CHARGED)
+	return shared && charge_word(&shared->word, now_ns, &budget, CONTROL_INTERVAL_NS, &left) ==
+				 CHARGED;
+}
+
+/** Pass control traffic uncharged; beyond the budget it is charged like everything else. */
+INLINE enum reason control(const struct packet *packet, struct clock *clock)
+{
+	if (!is_control(packet) || !control_budget(clock_ns(clock)))
 		return REASON_NONE;
 	return REASON_CONTROL;
 }

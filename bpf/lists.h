@@ -7,10 +7,7 @@
 #include "maps.h"
 #include "packet.h"
 
-/*
- * The SSH peer that attached, for a while. The switch is off again once the loader finds all
- * guards ended, so that nobody pays for the look-up for ever.
- */
+/* The SSH peer that attached, for a while. */
 INLINE enum reason ssh_guard(const struct packet *packet, struct clock *clock)
 {
 	struct guard_key key;
@@ -21,10 +18,15 @@ INLINE enum reason ssh_guard(const struct packet *packet, struct clock *clock)
 	return ends && clock_ns(clock) < *ends ? REASON_SSH_GUARD : REASON_NONE;
 }
 
+/* Once the last guard has ended the look-up costs nobody anything, without any process's help. */
 INLINE enum reason lists(const struct packet *packet, const struct switches *now,
 			 struct clock *clock)
 {
-	return READ_ONCE(now->guards) ? ssh_guard(packet, clock) : REASON_NONE;
+	__u64 guards_end = READ_ONCE(now->guards_end_ns);
+
+	if (guards_end && clock_ns(clock) < guards_end)
+		return ssh_guard(packet, clock);
+	return REASON_NONE;
 }
 
 #endif

@@ -134,8 +134,7 @@ enum budget {
 /* What user space changes while the program runs. */
 struct switches {
 	__u64 generation; /* of the newest program: an older one never repairs a word */
-	__u32 guards;	  /* entries in the guard map: 0 means don't look */
-	__u32 pad;
+	__u64 guards_end_ns; /* boot clock: after it no guard lives, and nobody looks for one */
 };
 
 /* What makes a word mean what it means: kept with the table, across programs. */

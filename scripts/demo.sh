@@ -83,7 +83,7 @@ clean_up() {
 	wait 2>/dev/null
 	for name in "${!inode_of[@]}"; do
 		rm -rf "${pin_root:?}/${inode_of[$name]}-"*
-		ip netns del "$name"
+		ip netns del "$name" 2>/dev/null
 	done
 	[ -z "$scratch" ] || rm -rf "$scratch"
 	exit "$status"
@@ -100,6 +100,7 @@ start() {
 	require ethtool ethtool
 	require bpftool bpftool
 	require taskset util-linux
+	require pgrep procps
 	for program in "$xdp_limit" "$xdpl_send"; do
 		[ -x "$program" ] || die "build first: make tests"
 	done
@@ -124,6 +125,7 @@ show() {
 
 # ---- the network ---------------------------------------------------------------------------------
 add_namespace() {
+	inode_of[$1]=none # known to clean_up before it exists
 	ip netns add "$1"
 	inode_of[$1]=$(stat -Lc %i "/run/netns/$1")
 	ip -n "$1" link set lo up
@@ -136,10 +138,16 @@ add_host() {
 	ip -n "$NET" link set "$3" master br0 up
 }
 
+queue_threads() {
+	pgrep -x 'napi/rv0-.*' | sort || true
+}
+
 # On a veth the sender's core does the receiver's work. Here rv0 gets a queue and a thread of its
 # own on the server's core, with XDP or without: then a flood meets the limits of a real receiver.
 one_receive_queue() {
-	local thread
+	local others thread
+
+	others=$(queue_threads)
 
 	# Without XDP a veth takes the way through the queue only for frames that are not merged.
 	ip netns exec "$NET" ethtool -K srv tso off gso off
@@ -147,7 +155,7 @@ one_receive_queue() {
 	ip netns exec "$SRV" ethtool -K rv0 gro on
 	ip -n "$SRV" link set rv0 gro_max_size 1500 # and rv0 does not merge, so packets can be counted
 	ip netns exec "$SRV" sh -c 'echo 1 >/sys/class/net/rv0/threaded'
-	for thread in $(pgrep -x 'napi/rv0-.*' || true); do
+	for thread in $(comm -13 <(echo "$others") <(queue_threads)); do
 		chrt -f -p 1 "$thread" # like a real one: above all programs
 		taskset -pc "$server_core" "$thread" >/dev/null
 	done

@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 u128;
 #define TICK_MAX 7
 /* Rounding the cost of a unit up costs at most 1 / UNIT_TICKS_MIN of the rate: 6.1e-5. */
 #define UNIT_TICKS_MIN (1ULL << 14)
-/* Preferred: a later, up to 8 times faster rate can keep the tick, and so the buckets. */
+/* The tick is the coarsest that gives this: an 8 times faster rate can keep it, and its buckets. */
 #define UNIT_TICKS_WANTED (1ULL << 17)
 /* A kept tick is good enough down to here: 1e-4. */
 #define UNIT_TICKS_KEPT 10000ULL
@@ -111,22 +111,12 @@ static bool burst_fits(const struct policy_limit *limit, unsigned int tick)
 	return limit->burst <= largest_burst(&limit->rate, tick);
 }
 
-static unsigned int smallest_tick(const struct rate *rate, uint64_t least_ticks)
+static unsigned int choose_tick(const struct rate *rate)
 {
 	unsigned int tick = 0;
 
-	while (tick < TICK_MAX && unit_ticks(rate, tick) < least_ticks)
+	while (tick < TICK_MAX && unit_ticks(rate, tick) < UNIT_TICKS_WANTED)
 		tick++;
-	return tick;
-}
-
-static unsigned int choose_tick(const struct policy_limit *limit)
-{
-	unsigned int least = smallest_tick(&limit->rate, UNIT_TICKS_MIN);
-	unsigned int tick = smallest_tick(&limit->rate, UNIT_TICKS_WANTED);
-
-	while (tick > least && !burst_fits(limit, tick))
-		tick--;
 	return tick;
 }
 
@@ -162,7 +152,7 @@ static int check_range(const struct policy_limit *limit, struct complaint *why)
 {
 	const struct unit_traits *traits = &unit_traits[limit->rate.unit];
 	char burst[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
-	unsigned int tick = choose_tick(limit);
+	unsigned int tick = choose_tick(&limit->rate);
 
 	if (burst_fits(limit, tick))
 		return 0;
@@ -233,7 +223,7 @@ int compile_limit(const struct policy_limit *limit, int tick, unsigned int possi
 					"limit %s: its buckets count in ticks that can't hold "
 					"the new rate and burst",
 					limit->name);
-		compile_metered(limit, tick < 0 ? choose_tick(limit) : (unsigned int)tick,
+		compile_metered(limit, tick < 0 ? choose_tick(&limit->rate) : (unsigned int)tick,
 				&result);
 	}
 	result.share = result.burst / (possible_cpus + 1);

@@ -50,9 +50,9 @@ uint64_t table_memory(uint64_t sources, unsigned int words);
 
 /* What `get` says of one word: the inverse of the charge. */
 struct limit_state {
-	uint64_t remaining;	    /* units, rounded down */
+	uint64_t remaining;	    /* units, rounded down; UINT64_MAX: unlimited */
 	double reset_seconds;	    /* until the bucket is full again */
-	double retry_after_seconds; /* until the smallest packet fits; 0 when it does now */
+	double retry_after_seconds; /* until the smallest packet fits; 0: now, INFINITY: never */
 };
 
 /** limit_read - the state of @word under @limit at @now_ns (boot clock). */

@@ -92,51 +92,53 @@ static int write_entry(int map, const void *key, const void *value)
 	return bpf_map_update_elem(map, key, value, BPF_ANY) ? -errno : 0;
 }
 
-/* Ended guards leave, or all; with none left the program no longer looks. Returns how many live. */
-static int sweep_guards(int map, bool all)
+/* Ended guards leave, or all of them. Returns when the last of the others ends, 0 without any. */
+static uint64_t sweep_guards(int map, bool all)
 {
 	struct address key, next, ended[GUARD_CAPACITY];
-	uint64_t ends, now = boot_clock_ns();
+	uint64_t ends, last = 0, now = boot_clock_ns();
 	unsigned int dead = 0;
-	int live = 0;
 
 	for (void *from = NULL; !bpf_map_get_next_key(map, from, &next); from = &key) {
 		key = next;
 		if (bpf_map_lookup_elem(map, &key, &ends))
 			continue;
 		if (ends > now && !all)
-			live++;
+			last = ends > last ? ends : last;
 		else if (dead < GUARD_CAPACITY)
 			ended[dead++] = key;
 	}
 	while (dead)
 		bpf_map_delete_elem(map, &ended[--dead]);
-	return live;
-}
-
-static int write_guard(const struct attach_request *request, int map)
-{
-	if (!request->guarded)
-		return 0;
-	return write_entry(map, &request->guard_peer, &request->guard_ends_ns);
+	return last;
 }
 
 /* Before the switch: from here on the older program repairs no word any more. */
-static int write_switches(const struct loaded *loaded, uint64_t generation, bool no_guards)
+static int write_switches(const struct loaded *loaded, uint64_t generation, uint64_t guards_end_ns)
 {
-	struct switches switches = {.generation = generation};
+	const struct switches switches = {generation, guards_end_ns};
 	uint32_t index = 0;
 
-	switches.guards = sweep_guards(loaded->maps[MAP_GUARDS], no_guards);
 	return write_entry(loaded->maps[MAP_SWITCHES], &index, &switches);
+}
+
+static int write_guard(const struct attach_request *request, int map, uint64_t *guards_end_ns)
+{
+	*guards_end_ns = sweep_guards(map, request->no_guards);
+	if (!request->guarded)
+		return 0;
+	if (request->guard_ends_ns > *guards_end_ns)
+		*guards_end_ns = request->guard_ends_ns;
+	return write_entry(map, &request->guard_peer, &request->guard_ends_ns);
 }
 
 static int write_state(const struct attach_request *request, const struct loaded *loaded)
 {
+	uint64_t guards_end_ns;
 	uint32_t index = 0;
-	int err = write_guard(request, loaded->maps[MAP_GUARDS]);
+	int err = write_guard(request, loaded->maps[MAP_GUARDS], &guards_end_ns);
 
-	err = err ?: write_switches(loaded, loaded->generation, request->no_guards);
+	err = err ?: write_switches(loaded, loaded->generation, guards_end_ns);
 	return err ?: write_entry(loaded->maps[MAP_TABLE], &index, &loaded->table);
 }
 
@@ -252,7 +254,8 @@ static void restore_state(const struct running *running, const struct loaded *lo
 
 	if (!kept)
 		return;
-	write_switches(loaded, running->config.generation, false);
+	write_switches(loaded, running->config.generation,
+		       sweep_guards(loaded->maps[MAP_GUARDS], false));
 	write_entry(loaded->maps[MAP_TABLE], &index, &running->table);
 }
 

@@ -81,25 +81,27 @@ for _net_tool in ip jq "$XDP_LIMIT" "$XDPL_SEND"; do
 done
 
 # ---- namespaces ----------------------------------------------------------------------------------
+declare -A _net_inodes=()
+
 _net_remove() {
-	local name=$1 inode=$2 pid
+	local name=$1 pid
 
 	for pid in $(ip netns pids "$name" 2>/dev/null); do
 		kill -KILL "$pid" 2>/dev/null
 	done
-	rm -rf "${PIN_ROOT:?}/$inode-"*
-	ip netns del "$name"
+	rm -rf "${PIN_ROOT:?}/${_net_inodes[$name]:-none}-"*
+	ip netns del "$name" 2>/dev/null
 }
 
 # The runner finds what was left by the number of its run in the name.
 namespace() {
-	local name inode
+	local name
 
 	_net_count=$((_net_count + 1))
 	name=${1,,}-${XDPL_RUN:-$$}-$BASHPID-$_net_count
+	at_exit _net_remove "$name"
 	ip netns add "$name" || fail "cannot make namespace $name"
-	inode=$(stat -Lc %i "/run/netns/$name")
-	at_exit _net_remove "$name" "$inode"
+	_net_inodes[$name]=$(stat -Lc %i "/run/netns/$name")
 	ip -n "$name" link set lo up
 	printf -v "$1" %s "$name"
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "frames.h"
+#include "sources.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NS_PER_S      1000000000ULL
@@ -29,12 +30,6 @@
 #define RING_FRAME    256          /* bytes of a received frame that are looked at, and then some */
 #define RING_FRAMES   (1U << 17)
 #define RING_BLOCK    (1U << 16)
-
-struct address {
-	int family;
-	unsigned int length; /* of the prefix */
-	uint8_t bytes[16];
-};
 
 struct options {
 	const char *interface;
@@ -235,114 +230,6 @@ static void parse_arguments(struct options *o, int argc, char **argv)
 		usage_error("no frame given", "--frame");
 }
 
-// ---- sources -----------------------------------------------------------------------------------
-static unsigned int address_bits(int family)
-{
-	return family == AF_INET ? 32 : 128;
-}
-
-static void parse_address(struct address *a, const char *text)
-{
-	char host[INET6_ADDRSTRLEN + 4];
-	char *slash;
-
-	snprintf(host, sizeof(host), "%s", text);
-	slash = strchr(host, '/');
-	if (slash)
-		*slash = 0;
-	a->family = strchr(host, ':') ? AF_INET6 : AF_INET;
-	if (inet_pton(a->family, host, a->bytes) != 1)
-		usage_error("not an address:", text);
-	a->length = slash ? number("prefix", slash + 1) : address_bits(a->family);
-	if (a->length > address_bits(a->family))
-		usage_error("prefix too long:", text);
-}
-
-/* The @step bits of an address as a number, the last 64 of them. */
-static uint64_t address_number(const struct address *a, unsigned int step)
-{
-	uint64_t value = 0;
-	unsigned int bit;
-
-	for (bit = step > 64 ? step - 64 : 0; bit < step; bit++)
-		value = value << 1 | (a->bytes[bit / 8] >> (7 - bit % 8) & 1);
-	return value;
-}
-
-/* Adds @n to the number that the first @step bits are. */
-static void address_add(struct address *a, unsigned int step, uint64_t n)
-{
-	unsigned int i = (step - 1) / 8;
-	unsigned __int128 sum = (unsigned __int128)n << (7 - (step - 1) % 8);
-
-	do {
-		sum += a->bytes[i];
-		a->bytes[i] = (uint8_t)sum;
-		sum >>= 8;
-	} while (sum && i--);
-}
-
-struct sources {
-	struct address first;
-	unsigned int step;
-	uint64_t count; /* 0: the frame keeps its own source */
-};
-
-static void clear_bits(struct address *a, unsigned int from, unsigned int to)
-{
-	unsigned int bit;
-
-	for (bit = from; bit < to; bit++)
-		a->bytes[bit / 8] &= ~(0x80 >> bit % 8);
-}
-
-static unsigned int step_of(const struct options *o, const struct address *first, bool wide)
-{
-	if (o->step && o->step <= address_bits(first->family))
-		return o->step;
-	return first->family == AF_INET ? 32 : wide ? 64 : 128;
-}
-
-static void parse_range(struct sources *s, const struct options *o, const char *dots)
-{
-	char low[INET6_ADDRSTRLEN];
-	struct address last;
-
-	snprintf(low, sizeof(low), "%.*s", (int)(dots - o->source), o->source);
-	parse_address(&s->first, low);
-	parse_address(&last, dots + 2);
-	if (last.family != s->first.family)
-		usage_error("a range of two families:", o->source);
-	s->step = step_of(o, &s->first, !memcmp(s->first.bytes + 8, last.bytes + 8, 8));
-	if (address_number(&last, s->step) < address_number(&s->first, s->step))
-		usage_error("a range that goes backwards:", o->source);
-	s->count = address_number(&last, s->step) - address_number(&s->first, s->step) + 1;
-}
-
-static void parse_sources(struct sources *s, const struct options *o)
-{
-	const char *dots;
-
-	if (!o->source)
-		return;
-	dots = strstr(o->source, "..");
-	if (dots) {
-		parse_range(s, o, dots);
-	} else {
-		parse_address(&s->first, o->source);
-		s->step = step_of(o, &s->first, s->first.length < 64);
-		s->count = 1;
-		if (s->first.length < s->step) {
-			unsigned int bits = s->step - s->first.length;
-
-			clear_bits(&s->first, s->first.length, s->step);
-			s->count = bits < 63 ? 1ULL << bits : 1ULL << 63;
-		}
-	}
-	if (o->sources && o->sources < s->count)
-		s->count = o->sources;
-}
-
 // ---- frames to send ----------------------------------------------------------------------------
 static void add_network(struct frame *f, const struct options *o, const struct shape *t)
 {
@@ -391,8 +278,8 @@ static void build_template(struct frame *f, const struct options *o, const struc
 	frame_finish(f);
 }
 
-/* The first frame; a template's can be given other sources, fixed bytes can't. */
-static bool build_frame(struct frame *f, const struct options *o)
+/* Returns the family of a template, whose source can be changed; else AF_UNSPEC. */
+static int build_frame(struct frame *f, const struct options *o)
 {
 	size_t i;
 
@@ -400,11 +287,21 @@ static bool build_frame(struct frame *f, const struct options *o)
 		if (strcmp(templates[i].name, o->frame))
 			continue;
 		build_template(f, o, &templates[i]);
-		return true;
+		return templates[i].family;
 	}
 	if (frame_by_name(f, o->frame) && frame_from_hex(f, o->frame))
 		usage_error("no such frame:", o->frame);
-	return false;
+	return AF_UNSPEC;
+}
+
+static void parse_sources(const struct options *o, int family, struct sources *s)
+{
+	if (sources_parse(o->source, o->step, s))
+		usage_error("not an address, range or prefix:", o->source);
+	if (s->first.family != family)
+		usage_error("the frame has no source of this family:", o->source);
+	if (o->sources && o->sources < s->count)
+		s->count = o->sources;
 }
 
 struct prepared {
@@ -416,16 +313,14 @@ struct prepared {
 static void prepare(struct prepared *p, const struct options *o)
 {
 	static struct frame f;
-	struct sources s = {0};
-	struct address at;
-	bool from_template;
+	struct sources s = {.count = 1};
+	struct source_prefix at;
+	int family = build_frame(&f, o);
 	uint64_t i;
 
-	parse_sources(&s, o);
-	from_template = build_frame(&f, o);
-	if (s.count && !from_template)
-		usage_error("--source needs a template, not", o->frame);
-	p->count = s.count ? s.count : 1;
+	if (o->source)
+		parse_sources(o, family, &s);
+	p->count = s.count;
 	p->length = f.length;
 	if (p->count > MEMORY_MAX / p->length)
 		usage_error("too many sources, say --sources:", o->source);
@@ -434,9 +329,9 @@ static void prepare(struct prepared *p, const struct options *o)
 		failed("memory for the frames");
 	at = s.first;
 	for (i = 0; i < p->count; i++) {
-		if (s.count) {
+		if (o->source) {
 			frame_set_source(&f, at.bytes);
-			address_add(&at, s.step, 1);
+			sources_next(&s, &at);
 		}
 		memcpy(p->bytes + i * p->length, f.bytes, p->length);
 	}
@@ -572,15 +467,6 @@ struct received {
 	uint64_t start;
 };
 
-static bool prefix_matches(const struct address *a, const uint8_t *bytes)
-{
-	unsigned int whole = a->length / 8, rest = a->length % 8;
-
-	if (memcmp(a->bytes, bytes, whole))
-		return false;
-	return !rest || (a->bytes[whole] ^ bytes[whole]) >> (8 - rest) == 0;
-}
-
 /* Where IPv4 or IPv6 stands after an optional tag; its family, or AF_UNSPEC. */
 static int network_header(const uint8_t *at, uint32_t size, uint32_t *l3)
 {
@@ -598,7 +484,7 @@ static int network_header(const uint8_t *at, uint32_t size, uint32_t *l3)
 }
 
 /* Knows plain headers only: enough for what tests send. */
-static bool matches(const struct options *o, const struct address *source, const uint8_t *at,
+static bool matches(const struct options *o, const struct source_prefix *source, const uint8_t *at,
 		    uint32_t size)
 {
 	uint32_t l3, l4;
@@ -610,7 +496,7 @@ static bool matches(const struct options *o, const struct address *source, const
 	if (family == AF_UNSPEC)
 		return false;
 	if (o->source && (source->family != family ||
-			  !prefix_matches(source, at + l3 + (family == AF_INET ? 12 : 8))))
+			  !source_prefix_contains(source, at + l3 + (family == AF_INET ? 12 : 8))))
 		return false;
 	if (!o->destination_port)
 		return true;
@@ -644,12 +530,12 @@ static uint8_t *map_ring(int fd)
 
 static void count_ring(int fd, const struct options *o, struct received *r, uint8_t *ring)
 {
-	struct address source = {0};
+	struct source_prefix source = {0};
 	struct pollfd poll_in = {.fd = fd, .events = POLLIN};
 	uint32_t at = 0;
 
-	if (o->source)
-		parse_address(&source, o->source);
+	if (o->source && source_prefix_parse(o->source, &source))
+		usage_error("not an address or prefix:", o->source);
 	for (;;) {
 		struct tpacket2_hdr *h = (void *)(ring + (size_t)at * RING_FRAME);
 

@@ -126,8 +126,10 @@ static struct policy_limit random_limit(uint64_t *seed)
 	if (random_below(seed, 2)) {
 		limit = packets(1 + random_magnitude(seed, 24) % 10000000, SECOND,
 				random_magnitude(seed, 26));
-		if (random_below(seed, 4) == 0)
+		if (random_below(seed, 4) == 0) {
 			limit.rate.per_ns *= 1 + random_below(seed, 3600);
+			limit.burst = 1 + limit.burst % 100000;
+		}
 	} else {
 		limit = bytes(1000 + random_magnitude(seed, 36) % 50000000000,
 			      1514 + random_magnitude(seed, 26));
@@ -231,6 +233,7 @@ static void test_o039(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct policy_limit limit = packets(rows[i].rate, SECOND, rows[i].burst);
+		uint64_t admitted = 0;
 		struct bucket bucket;
 		struct limit result;
 
@@ -242,8 +245,9 @@ static void test_o039(void **state)
 		/* Drained, then offered twice the rate for the time of 1000 packets. */
 		bucket = bucket_new(&result, START);
 		bucket.word += result.burst;
-		assert_in_range(bucket_stream(&bucket, START, 2000, SECOND / rows[i].rate / 2 + 1, 1),
-				980, 1000);
+		for (unsigned int n = 1; n <= 1000; n++)
+			admitted += bucket_burst(&bucket, START + n * SECOND / rows[i].rate, 2, 1);
+		assert_in_range(admitted, 980, 1000);
 	}
 }
 
@@ -291,18 +295,6 @@ static void test_refusal_names_limit(void **state)
 	refused(named(packets(1, DAY, 20000), "dns"), ANY, -ERANGE, "limit dns: ");
 	refused(named(packets(1, SECOND, 0), "dns"), ANY, -ERANGE, "limit dns: ");
 	refused(named(packets(0, SECOND, 1), "dns"), ANY, -ERANGE, "limit dns: ");
-}
-
-/* A burst that the preferred, finer tick can't hold is met with a coarser one. */
-static void test_burst_over_headroom(void **state)
-{
-	struct policy_limit limit = packets(60000, SECOND, 1ULL << 31);
-
-	(void)state;
-	assert_int_equal(compiled(limit).tick, 3);
-	limit.rate.per_ns = 1000 * DAY;
-	limit.rate.amount = 5300000000000ULL;
-	assert_int_equal(compiled(limit).tick, 3);
 }
 
 static void test_kept_tick(void **state)
@@ -828,7 +820,6 @@ static const struct CMUnitTest tests[] = {
 	CASE("O-044: 200 Gbit/s is accepted, 2^63-1 refused, nothing wraps", test_o044),
 	CASE("a burst below one packet or 60 bytes is refused", test_burst_below_a_packet),
 	CASE("a refusal names its limit", test_refusal_names_limit),
-	CASE("a large burst is met with a coarser tick", test_burst_over_headroom),
 	CASE("a kept tick holds from 10 000 ticks up and to a burst of 2^60", test_kept_tick),
 	CASE("an eight times faster rate keeps its tick", test_eight_times_faster_keeps),
 	CASE("a new table has the smallest group that holds its limits", test_table_new),

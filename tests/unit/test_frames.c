@@ -101,7 +101,9 @@ static void build_p6fragn(struct frame *f)
 static void build_parp(struct frame *f)
 {
 	frame_ethernet(f, .type = 0x0806);
-	frame_bytes(f, "\0\1\x08\0\6\4\0\1" "\0\0\x5e\0\x53\2\xc0\0\2\x0a" "\0\0\0\0\0\0\xc0\0\2\1", 28);
+	frame_bytes(f, "\0\1\x08\0\6\4\0\1", 8);
+	frame_bytes(f, "\0\0\x5e\0\x53\2\xc0\0\2\x0a", 10);
+	frame_bytes(f, "\0\0\0\0\0\0\xc0\0\2\1", 10);
 }
 
 static void build_pns(struct frame *f)
@@ -134,11 +136,11 @@ static void build_ppppoe(struct frame *f)
 }
 
 static void (*const builders[NAMED_FRAME_COUNT])(struct frame *f) = {
-	[P4U] = build_p4u,	 [P4S] = build_p4s,	  [P6U] = build_p6u,
-	[PV8100] = build_pv8100, [PFRAG1] = build_pfrag1, [PFRAGN] = build_pfragn,
-	[P4OPT] = build_p4opt,	 [PIHL0] = build_pihl0,	  [PSHORT] = NULL, /* below */
-	[P6HBH] = build_p6hbh,	 [P6CHAIN] = build_p6chain, [P6FRAGN] = build_p6fragn,
-	[PARP] = build_parp,	 [PNS] = build_pns,	  [PGRE] = build_pgre,
+	[P4U] = build_p4u,       [P4S] = build_p4s,         [P6U] = build_p6u,
+	[PV8100] = build_pv8100, [PFRAG1] = build_pfrag1,   [PFRAGN] = build_pfragn,
+	[P4OPT] = build_p4opt,   [PIHL0] = build_pihl0,     [PSHORT] = NULL, /* below */
+	[P6HBH] = build_p6hbh,   [P6CHAIN] = build_p6chain, [P6FRAGN] = build_p6fragn,
+	[PARP] = build_parp,     [PNS] = build_pns,         [PGRE] = build_pgre,
 	[PPPPOE] = build_ppppoe,
 };
 
@@ -229,6 +231,21 @@ static void sctp_has_crc32c(void **state)
 	assert_memory_equal(f.bytes + 42, "\x34\x60\x4e\x29", 4); /* by another program */
 }
 
+static void odd_payload_is_summed_to_the_end(void **state)
+{
+	static struct frame f;
+
+	(void)state;
+	frame_start(&f);
+	frame_ethernet(&f);
+	frame_ipv4(&f);
+	frame_udp(&f);
+	frame_payload(&f, 5);
+	frame_finish(&f);
+	assert_int_equal(f.length, 47);
+	assert_int_equal(f.bytes[40] << 8 | f.bytes[41], 0x4a4a); /* by another program */
+}
+
 static void overrides_are_kept(void **state)
 {
 	static struct frame f;
@@ -267,6 +284,7 @@ int main(void)
 		cmocka_unit_test(truncated_frame_keeps_its_claims),
 		cmocka_unit_test(changed_source_is_as_if_built_so),
 		cmocka_unit_test(sctp_has_crc32c),
+		cmocka_unit_test(odd_payload_is_summed_to_the_end),
 		cmocka_unit_test(overrides_are_kept),
 		cmocka_unit_test(bad_hex_is_refused),
 	};
