@@ -3,32 +3,43 @@
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
-BUILD   := build
+# SANITIZE=1: everything a second time, for AddressSanitizer and UndefinedBehaviorSanitizer.
+BUILD   ?= $(if $(SANITIZE),build/asan,build)
+
+# bpftool and friends live in /usr/sbin, which is not in an ordinary user's PATH.
+export PATH := $(PATH):/usr/sbin:/sbin
 
 CC      ?= cc
 CLANG   ?= clang
 BPFTOOL ?= bpftool
 PKG_CONFIG ?= pkg-config
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY   ?= clang-tidy
 
 ifeq ($(V),1)
 Q :=
 else
 Q := @
 MAKEFLAGS += --no-print-directory
+.SILENT: tools setup
 endif
 say = @printf '  %-8s %s\n' $(1) $(2)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PRECIOUS: $(BUILD)/%.bpf.o $(BUILD)/%.skel.h $(BUILD)/%.o
+.PRECIOUS: $(BUILD)/%.bpf.o $(BUILD)/%.skel.h $(BUILD)/user/%.o $(BUILD)/tests/%.o
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef
 PACKAGES := libbpf libmnl json-c
-CFLAGS   ?= -O2 -g
+CFLAGS   ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+# Asked once; what is missing is said by the target `tools`.
+PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 U_CFLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -MMD -MP -Iinclude -Iuser -I$(BUILD) \
-	    -DXDP_LIMIT_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-U_LIBS    = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+	    -DXDP_LIMIT_VERSION='"$(VERSION)"' $(PACKAGE_CFLAGS)
+U_LIBS    = $(PACKAGE_LIBS)
 
 MULTIARCH  := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -fno-strict-aliasing -Wall -Wextra -Werror \
@@ -42,8 +53,13 @@ LIBRARY      := $(BUILD)/libuser.a
 .PHONY: all
 all: $(BUILD)/xdp-limit ## build the program (no root needed)
 
+# One line for each missing tool, with its package, instead of a compile error.
+.PHONY: tools
+tools:
+	scripts/setup.sh --check build
+
 # ---- the kernel object and its skeleton --------------------------------------------------------
-$(BUILD)/%.bpf.o: bpf/%.bpf.c
+$(BUILD)/%.bpf.o: bpf/%.bpf.c Makefile | tools
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MF $(BUILD)/$*.bpf.d -MT $@ -c $< -o $(BUILD)/$*.tmp.o
@@ -73,6 +89,8 @@ TEST_LIB_SOURCES := $(wildcard tests/lib/*.c)
 TEST_LIB := $(BUILD)/tests/libtest.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,$(BUILD)/tests/prog/%,$(wildcard tests/prog/test_*.c))
+# Those that try the command line itself.
+SANITIZED_NET_TESTS := $(wildcard tests/net/cli*.sh tests/net/errors*.sh)
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%,$(wildcard tests/tools/*.c))
 T_CFLAGS = $(U_CFLAGS) -Itests/lib -Wno-missing-prototypes
 
@@ -106,12 +124,133 @@ $(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
 .PHONY: tests
 tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) ## build all tests
 
+# Net tests of the command line also run with the sanitized program: as wrappers that name it.
+ASAN_NET_TESTS := $(patsubst tests/%,build/asan/tests/%,$(SANITIZED_NET_TESTS))
+build/asan/tests/net/%.sh: tests/net/%.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nXDP_LIMIT=$$PWD/build/asan/xdp-limit exec tests/net/$*.sh\n' >$@
+	$(Q)chmod +x $@
+
+.PHONY: sanitized
+sanitized: all $(UNIT_TESTS) $(ASAN_NET_TESTS)
+
+# As root the build belongs to root: given back to who called sudo.
+give_back = $(if $(SUDO_UID),chown -hR $(SUDO_UID):$(SUDO_GID) build,:)
+
+.PHONY: setup
+setup: ## install what building and testing needs (root)
+	scripts/setup.sh build test
+
+.PHONY: check
+check: setup ## build and run all tests, also under sanitizers (root)
+	$(Q)$(MAKE) tests
+	$(Q)$(MAKE) SANITIZE=1 sanitized
+	@tests/run unit prog net $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
+		$(ASAN_NET_TESTS); status=$$?; $(give_back); exit $$status
+
+.PHONY: demo
+demo: setup ## a flood and an honest client, without the limiter and with it (root)
+	$(Q)$(MAKE) all build/tests/tools/xdpl-send
+	@scripts/demo.sh; status=$$?; $(give_back); exit $$status
+
+VERIFIER_COST := $(BUILD)/tests/prog/test_verifier_cost
+
+.PHONY: verifier-cost
+verifier-cost: $(VERIFIER_COST) ## compare the verifier's work with the committed baseline (root)
+	@$(VERIFIER_COST) --print
+	@tests/run $(VERIFIER_COST)
+
+.PHONY: verifier-cost-update
+verifier-cost-update: $(VERIFIER_COST) ## rewrite the baseline, tests/verifier-cost.txt (root)
+	@$(VERIFIER_COST) --print >$(BUILD)/verifier-cost.txt
+	@cp $(BUILD)/verifier-cost.txt tests/verifier-cost.txt
+
+# ---- style -------------------------------------------------------------------------------------
+C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tests/*/*.[ch])
+SHELL_FILES := $(wildcard .ci/run scripts/*.sh tests/run tests/*/*.sh)
+TIDY_FILES  := $(filter bpf/%.c user/%.c tests/%.c,$(C_FILES))
+CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
+		  --error-exitcode=1 --suppressions-list=.cppcheck -D__linux__ -D__x86_64__ \
+		  -Iinclude -Iuser -Itests/lib -j2
+
+.PHONY: lint
+lint: lint-tools lint-text lint-format lint-shell lint-cppcheck lint-tidy ## all checks of style
+
+.PHONY: lint-tools
+lint-tools:
+	@scripts/setup.sh --check lint
+
+.PHONY: lint-text
+lint-text:
+	@! grep -nE '[[:blank:]]+$$' $(C_FILES) $(SHELL_FILES) Makefile *.md docs/*.md || \
+		{ echo 'lint: blanks at the end of lines' >&2; exit 1; }
+	@for file in $(C_FILES) $(SHELL_FILES) Makefile; do \
+		head -n 2 $$file | grep -v '^#!' | head -n 1 | \
+			grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' || \
+			{ echo "lint: $$file: no SPDX line at the top" >&2; exit 1; }; \
+	done
+
+.PHONY: lint-format
+lint-format: | lint-tools
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+.PHONY: lint-shell
+lint-shell: | lint-tools
+	@shellcheck -x $(SHELL_FILES)
+
+.PHONY: lint-cppcheck
+lint-cppcheck: | lint-tools
+	@cppcheck $(CPPCHECK_FLAGS) $(filter user/%.c tests/%.c,$(C_FILES))
+
+# The skeletons must be there for what includes them. Twice: the tests' objects need both.
+.PHONY: lint-tidy
+lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h | lint-tools
+	@printf '%s\n' $(TIDY_FILES) | xargs -P "$$(nproc)" -n 4 $(CLANG_TIDY) --quiet -p . 2>$(BUILD)/tidy.log || \
+		{ grep -v 'warnings generated' $(BUILD)/tidy.log >&2; exit 1; }
+
+.PHONY: format
+format: lint-tools ## lay out the C files as .clang-format says
+	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
+
+# entries FLAGS,FILES: how each is compiled, for editors and clang-tidy.
+quoted  = '$(subst ','\'',$1)'
+entries = for file in $2; do \
+		printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' "$$PWD" "$$file" \
+			"$$(printf '%s -c %s' $(call quoted,$1) "$$file" | sed 's/[\\"]/\\&/g')"; \
+	  done
+
+compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for editors
+	$(call say,GEN,$@)
+	$(Q){ echo '['; \
+	$(call entries,$(CLANG) $(BPF_CFLAGS),$(filter bpf/%,$(TIDY_FILES))); \
+	$(call entries,$(CC) $(U_CFLAGS),$(filter user/%,$(TIDY_FILES))); \
+	$(call entries,$(CC) $(T_CFLAGS),$(filter tests/%,$(TIDY_FILES))); \
+	} | sed '$$s/,$$//' >$@
+	$(Q)echo ']' >>$@
+
+# ---- installing --------------------------------------------------------------------------------
+SBIN := $(DESTDIR)$(PREFIX)/sbin
+DOCS := $(DESTDIR)$(PREFIX)/share/doc/xdp-limit
+
+.PHONY: install
+install: all ## install the program and its documents below PREFIX (/usr/local) and DESTDIR
+	install -d $(SBIN) $(DOCS)
+	install -m 0755 $(BUILD)/xdp-limit $(SBIN)
+	install -m 0644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DOCS)
+
+.PHONY: uninstall
+uninstall: ## remove what install put there
+	rm -f $(SBIN)/xdp-limit
+	rm -rf $(DOCS)
+
 .PHONY: clean
 clean: ## remove build/
-	$(Q)rm -rf $(BUILD)
+	$(Q)rm -rf $(BUILD) compile_commands.json
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
+	@echo '  V=1 shows the commands; SANITIZE=1 builds in build/asan; DESTDIR, PREFIX: install'
+
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -25,10 +25,8 @@ struct pppoe_header {
 	__be16 length;
 };
 
-#define PPPOE_VERSION_TYPE 0x11
-#define PPPOE_SESSION_DATA 0
-#define PPP_IPV4	   0x0021
-#define PPP_IPV6	   0x0057
+#define PPP_IPV4 0x0021
+#define PPP_IPV6 0x0057
 
 INLINE bool is_vlan(__be16 ethertype)
 {
@@ -76,14 +74,13 @@ INLINE enum reason parse_ppp(struct cursor *cursor, __be16 *ethertype)
 	return REASON_NONE;
 }
 
+/* The kernel's pppoe_rcv() looks at neither version nor code, so they must not be a way around. */
 INLINE enum reason parse_pppoe(struct cursor *cursor, __be16 *ethertype)
 {
 	struct pppoe_header *pppoe = pull(cursor, sizeof(*pppoe));
 
 	if (!pppoe)
 		return REASON_MALFORMED;
-	if (pppoe->version_type != PPPOE_VERSION_TYPE || pppoe->code != PPPOE_SESSION_DATA)
-		return REASON_NON_IP;
 	if (bpf_ntohs(pppoe->length) > cursor->left)
 		return REASON_MALFORMED;
 	cursor->left = bpf_ntohs(pppoe->length);

@@ -148,7 +148,6 @@ one_receive_queue() {
 	local others thread
 
 	others=$(queue_threads)
-
 	# Without XDP a veth takes the way through the queue only for frames that are not merged.
 	ip netns exec "$NET" ethtool -K srv tso off gso off
 	ip netns exec "$CLI" ethtool -K cv0 tso off gso off

@@ -168,6 +168,9 @@ static int take_table(const struct invocation *invocation, struct policy *policy
 
 	policy->ipv4_prefix = ipv4;
 	policy->ipv6_prefix = ipv6;
+	policy->sources_given = invocation->values[OPTION_SOURCES];
+	policy->ipv4_prefix_given = invocation->values[OPTION_IPV4_PREFIX];
+	policy->ipv6_prefix_given = invocation->values[OPTION_IPV6_PREFIX];
 	return err;
 }
 
@@ -245,18 +248,6 @@ static void warn_byte_burst(const struct policy *policy, const struct netdev *ne
 				       "(%u bytes), which will never pass; give --bytes-burst %u or more",
 				       limit->name, limit->burst, netdev->name, frame, frame);
 	}
-}
-
-static void note_memory(const struct policy *policy)
-{
-	char memory[UNITS_TEXT_SIZE];
-	unsigned int words = 1;
-
-	while (words < policy->limit_count)
-		words *= 2;
-	format_bytes(table_memory(policy->sources, words), memory, sizeof(memory));
-	report_note("table for %" PRIu64 " sources: about %s of kernel memory", policy->sources,
-		    memory);
 }
 
 static void note_meaning(const struct netdev *netdev, bool generic)
@@ -339,8 +330,12 @@ static enum exit_status attach(struct attach_request *request, enum mode_word mo
 		return EXIT_DONE;
 	if (!why.text[0])
 		return explain(&refusal, request);
-	report_error("%s", why.text);
-	return err == -ESTALE ? EXIT_FAILED : status_of_error(err);
+	if (err == -ESTALE)
+		report_error("cannot keep the buckets of %s: %s; --recreate starts with a fresh table, all "
+			     "buckets full", request->netdev->name, why.text);
+	else
+		report_error("%s", why.text);
+	return status_of_error(err);
 }
 
 static void say_done(const struct attach_request *request)
@@ -377,7 +372,6 @@ static enum exit_status prepare_and_attach(struct attach_request *request, uint6
 		return status_of_error(err);
 	}
 	warn_byte_burst(request->policy, netdev);
-	note_memory(request->policy);
 	take_guard(request);
 	status = attach(request, mode);
 	if (status != EXIT_DONE)

@@ -8,6 +8,9 @@
 #include "complaint.h"
 #include "policy.h"
 
+#define TICK_MAX   7	/* the finest tick is 2^-7 ns */
+#define FULL_FRAME 1500 /* bytes of the packet by which byte limits are judged and compared */
+
 /* What the machine and the way of attaching add to a policy. */
 struct compile_facts {
 	unsigned int possible_cpus;
@@ -35,6 +38,10 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
  */
 int table_extend(const struct policy *policy, struct table_identity *table,
 		 struct complaint *why);
+
+/** table_find - the identity that @limit has in @table, or NULL. */
+const struct limit_identity *table_find(const struct table_identity *table,
+					const struct policy_limit *limit);
 
 /**
  * compile_policy - fill the program's read-only data from @policy and its @table. Limits stand

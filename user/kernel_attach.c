@@ -181,24 +181,6 @@ static bool updates_in_place(const struct attach_request *request, const struct 
 	       there->mode == (request->generic ? MODE_GENERIC : MODE_NATIVE);
 }
 
-/* Put back what was removed for a switch that then failed: over netlink, as its program allows. */
-static void put_back(unsigned int ifindex, const struct attachment *there, int program)
-{
-	uint32_t flag = mode_flag(there->mode == MODE_GENERIC);
-	int link = -1;
-
-	if (there->ours)
-		link = create_link(ifindex, program, there->mode == MODE_GENERIC);
-	if (link >= 0) {
-		if (!pin_new(ifindex, PIN_LINK, link))
-			put_in_place(ifindex, PIN_LINK);
-		close(link);
-	} else if (bpf_xdp_attach(ifindex, program, flag, NULL)) {
-		report_warning("could not put program '%s' (id %u) back", there->program_name,
-			       there->program_id);
-	}
-}
-
 /*
  * Over ours by a link of the same mode: updated in place, every packet meets the old or the new
  * program. Else the hook has to be emptied first, since the kernel can't convert one into the other.
@@ -208,43 +190,67 @@ static int switch_program(const struct attach_request *request, const struct run
 {
 	const struct attachment *there = &running->attachment;
 	unsigned int ifindex = request->netdev->ifindex;
-	int old, link;
+	int err = 0;
 
-	if (there->mode == MODE_NONE)
-		return create_link(ifindex, program, request->generic);
 	if (updates_in_place(request, running))
 		return update_link(there->link_id, program, running->program);
-	old = bpf_prog_get_fd_by_id(there->program_id);
-	link = attachment_remove(ifindex, there);
-	if (!link) {
-		link = create_link(ifindex, program, request->generic);
-		if (link < 0 && old >= 0)
-			put_back(ifindex, there, old);
-	}
-	if (old >= 0)
-		close(old);
+	if (there->mode != MODE_NONE)
+		err = attachment_remove(ifindex, there);
+	return err ?: create_link(ifindex, program, request->generic);
+}
+
+/* ---- and back, when the switch or what came after it failed ---- */
+
+/* The old program where it was: by a link if it is ours, else over netlink. The link, or -1. */
+static int put_back(unsigned int ifindex, const struct attachment *there, int program)
+{
+	bool generic = there->mode == MODE_GENERIC;
+	int link = there->ours ? create_link(ifindex, program, generic) : -1;
+
+	if (link < 0 && bpf_xdp_attach(ifindex, program, mode_flag(generic), NULL))
+		report_warning("could not put program '%s' (id %u) back", there->program_name,
+			       there->program_id);
 	return link;
 }
 
-/* The old program and its pins again: the switch had worked, what came after it had not. */
-static void switch_back(const struct attach_request *request, const struct running *running,
-			const struct loaded *loaded, int link)
+static void restore_pins(unsigned int ifindex, const struct running *running, int link)
 {
 	const struct pinned_set old = {running->program, running->maps};
-	unsigned int ifindex = request->netdev->ifindex;
-	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
-		    .old_prog_fd = loaded->program);
 
-	if (!updates_in_place(request, running)) {
-		bpf_link_detach(link);
-		pins_remove(ifindex);
+	if (link < 0 || running->maps[MAP_TABLE] < 0)
 		return;
-	}
+	if (pin_set(ifindex, &old) || pin_new(ifindex, PIN_LINK, link) ||
+	    put_all_in_place(ifindex))
+		report_warning("could not restore all pins of the old program");
+}
+
+static void update_back(const struct attach_request *request, const struct running *running,
+			int program, int link)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE, .old_prog_fd = program);
+
+	if (link < 0)
+		return;
 	if (bpf_link_update(link, running->program, &options))
 		report_warning("could not switch back to the old program");
-	if (running->maps[MAP_TABLE] >= 0 && !pin_set(ifindex, &old) &&
-	    !pin_new(ifindex, PIN_LINK, link))
-		put_all_in_place(ifindex);
+	restore_pins(request->netdev->ifindex, running, link);
+}
+
+static void switch_back(const struct attach_request *request, const struct running *running,
+			int old, int link)
+{
+	const struct attachment *there = &running->attachment;
+	unsigned int ifindex = request->netdev->ifindex;
+	struct attachment now;
+
+	if (link >= 0)
+		bpf_link_detach(link);
+	if (old < 0 || (!attachment_find(ifindex, &now) && now.program_id == there->program_id))
+		return;
+	link = put_back(ifindex, there, old);
+	restore_pins(ifindex, running, link);
+	if (link >= 0)
+		close(link);
 }
 
 /* The table keeps the old program's view of itself when the new one didn't come to run. */
@@ -259,21 +265,42 @@ static void restore_state(const struct running *running, const struct loaded *lo
 	write_entry(loaded->maps[MAP_TABLE], &index, &running->table);
 }
 
+/* @old: the program that is there now, held so that it can be put back; -1 for none. */
 static int switch_and_pin(const struct attach_request *request, const struct running *running,
-			  const struct loaded *loaded, struct refusal *refusal)
+			  int program, int old, struct refusal *refusal)
 {
 	unsigned int ifindex = request->netdev->ifindex;
-	int link = switch_program(request, running, loaded->program);
-	int err;
+	int link = switch_program(request, running, program);
+	int err = link < 0 ? refuse(refusal, STEP_LINK, link) : 0;
 
-	if (link < 0)
-		return refuse(refusal, STEP_LINK, link);
-	err = pin_new(ifindex, PIN_LINK, link) ?: put_all_in_place(ifindex);
-	if (err) {
-		refuse(refusal, STEP_PIN, err);
-		switch_back(request, running, loaded, link);
+	if (!err) {
+		err = pin_new(ifindex, PIN_LINK, link) ?: put_all_in_place(ifindex);
+		if (err)
+			refuse(refusal, STEP_PIN, err);
 	}
-	close(link);
+	if (err && updates_in_place(request, running))
+		update_back(request, running, program, link);
+	else if (err)
+		switch_back(request, running, old, link);
+	if (link >= 0)
+		close(link);
+	return err;
+}
+
+static int hold_and_switch(const struct attach_request *request, const struct running *running,
+			   int program, struct refusal *refusal)
+{
+	const struct attachment *there = &running->attachment;
+	int old = -1, err;
+
+	if (there->mode != MODE_NONE) {
+		old = bpf_prog_get_fd_by_id(there->program_id);
+		if (old < 0)
+			return refuse(refusal, STEP_LINK, -errno);
+	}
+	err = switch_and_pin(request, running, program, old, refusal);
+	if (old >= 0)
+		close(old);
 	return err;
 }
 
@@ -292,7 +319,7 @@ static int attach_loaded(const struct attach_request *request, const struct runn
 			refuse(refusal, STEP_CREATE_MAP, err);
 	}
 	if (!err)
-		err = switch_and_pin(request, running, loaded, refusal);
+		err = hold_and_switch(request, running, loaded->program, refusal);
 	if (!err)
 		return 0;
 	restore_state(running, loaded, kept);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "kernel_object.h"
+#include "report.h"
 #include "xdp_limit.skel.h"
 
 /* Longer frames don't fit one buffer of any driver. */
@@ -63,6 +64,15 @@ static int compile(const struct attach_request *request, const struct running *r
 	return 0;
 }
 
+/* Before it is taken. */
+static void note_memory(const struct table_identity *table)
+{
+	char memory[UNITS_TEXT_SIZE];
+
+	format_bytes(table_memory(table->capacity, table->words), memory, sizeof(memory));
+	report_note("table for %u sources: about %s of kernel memory", table->capacity, memory);
+}
+
 int kernel_load(const struct attach_request *request, const struct running *running,
 		struct loaded *loaded, struct refusal *refusal, struct complaint *why)
 {
@@ -86,6 +96,8 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = compile(request, running, &features, loaded, why);
 	if (err)
 		return err;
+	if (!running)
+		note_memory(&loaded->table);
 	object = loaded->skeleton->obj;
 	err = running ? object_share_maps(object, running->maps)
 		      : object_fresh_maps(object, &loaded->table);

@@ -29,9 +29,11 @@ enum malformed_policy {
 };
 
 struct policy {
-	uint64_t sources; /* entries of the table */
+	/* The table's shape. What was not given takes the running table's value, else the default. */
+	uint64_t sources; /* entries */
 	unsigned int ipv4_prefix;
 	unsigned int ipv6_prefix;
+	bool sources_given, ipv4_prefix_given, ipv6_prefix_given;
 	enum when_full when_full;
 	enum fragments_policy fragments;
 	enum malformed_policy malformed;

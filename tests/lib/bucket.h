@@ -22,8 +22,7 @@ static inline uint64_t bucket_ticks(const struct limit *limit, uint64_t now_ns)
 /* A bucket as the kernel makes it: idle at now. */
 static inline struct bucket bucket_new(const struct limit *limit, uint64_t now_ns)
 {
-	return (struct bucket){
-		.limit = limit, .word = bucket_ticks(limit, now_ns), .fanout = 3};
+	return (struct bucket){.limit = limit, .word = bucket_ticks(limit, now_ns), .fanout = 3};
 }
 
 /** Whether a packet of @units is admitted at @now_ns; charges it if so. */

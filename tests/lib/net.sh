@@ -26,28 +26,31 @@
 # cases of a file. Everything is removed by its own name or id: processes in the namespaces, pins,
 # namespaces. Not a root user: the whole file is skipped.
 #
-#	topology [queues=N] [neighbours]	make it; sets SRV, CLI, SRV4, SRV6, CLI4, CLI6, SRV_MAC,
-#						CLI_MAC, PINS. queues: of each end. neighbours: static
-#						ARP and ND entries, so that nothing but the test is sent
-#	namespace NAME				one more namespace; sets NAME to what it is really called
-#	in_srv COMMAND..., in_cli COMMAND...	run inside
-#	background VARIABLE COMMAND...		start it, its id in VARIABLE; killed at the end. COMMAND: a
-#						program, or in_srv, in_cli, limit; not another function
-#	stop PID				SIGTERM and wait (SIGKILL after 5 s)
+#  topology [queues=N] [neighbours]   make it; sets SRV, CLI, SRV4, SRV6, CLI4, CLI6, SRV_MAC,
+#                                     CLI_MAC, PINS. queues: of each end. neighbours: static ARP
+#                                     and ND entries, so that nothing but the test is sent
+#  namespace NAME                     one more namespace; sets NAME to what it is really called
+#  in_srv COMMAND..., in_cli COMMAND...
+#                                     run inside
+#  background VARIABLE COMMAND...     start it, its id in VARIABLE; killed at the end. COMMAND: a
+#                                     program, or in_srv, in_cli, limit; not another function
+#  stop PID                           SIGTERM and wait (SIGKILL after 5 s)
 #
-#	limit COMMAND...			xdp-limit with --netns $SRV
-#	attach [OPTION...]			limit attach rv0
-#	status_field FILTER			of `status rv0 --json`, through jq -r
-#	source_field ADDRESS FILTER		of that source's first row of `sources rv0 --json`
-#	get_field ADDRESS FILTER		of `get rv0 ADDRESS --json`
-#	attached				whether rv0 has an XDP program
-#	pinned					whether there are pins for rv0
+#  limit COMMAND...                   xdp-limit with --netns $SRV
+#  attach [OPTION...]                 limit attach rv0
+#  status_field FILTER                of `status rv0 --json`, through jq -r
+#  source_field ADDRESS FILTER        of that source's first row of `sources rv0 --json`
+#  get_field ADDRESS FILTER           of `get rv0 ADDRESS --json`
+#  attached                           whether rv0 has an XDP program
+#  pinned                             whether there are pins for rv0
 #
-#	send OPTION...				xdpl-send on rv1 to $SRV_MAC; its JSON in SENT
-#	sent FIELD				of the last send
-#	receive_start [OPTION...]		count at rv0 behind XDP (xdpl-send --receive; options filter)
-#	receive_stop				sets RECEIVED to the number of frames, fails if any was missed
-#	settle [N]				wait until rv0 has taken all frames (N since it was made)
+#  send OPTION...                     xdpl-send on rv1 to $SRV_MAC; its JSON in SENT
+#  sent FIELD                         of the last send
+#  receive_start [OPTION...]          count at rv0 behind XDP (xdpl-send --receive; options
+#                                     filter)
+#  receive_stop                       sets RECEIVED to the number of frames, fails if any was
+#                                     missed
+#  settle [N]                         wait until rv0 has taken all frames (N since it was made)
 #
 # The kernels of both ends send a few MLD reports of their own (reason `control`), and ARP and ND
 # without `neighbours`: count by source or by reason, not all frames.

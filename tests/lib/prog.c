@@ -20,15 +20,27 @@ struct test_clock {
 	uint64_t step_ns;
 };
 
+#include "xdp_limit.skel.h"
 #include "xdp_limit_test.skel.h"
 
 static __thread uint32_t duration_ns;
+
+static struct config *config_of(const struct limiter *limiter)
+{
+	return limiter->attachable ? (struct config *)limiter->attachable->rodata_config
+				   : (struct config *)limiter->skeleton->rodata_config;
+}
+
+static struct bpf_object *object_of(const struct limiter *limiter)
+{
+	return limiter->attachable ? limiter->attachable->obj : limiter->skeleton->obj;
+}
 
 static void fill_config(struct limiter *limiter, const struct policy *policy,
 			const struct limiter_facts *facts, uint64_t generation)
 {
 	struct kernel_features features;
-	struct config *config = (struct config *)limiter->skeleton->rodata_config;
+	struct config *config = config_of(limiter);
 	struct compile_facts compiled;
 	struct complaint why;
 
@@ -48,8 +60,11 @@ static void fill_config(struct limiter *limiter, const struct policy *policy,
 
 static void map_clock(struct limiter *limiter)
 {
-	struct bpf_map *data = limiter->skeleton->maps.data;
+	struct bpf_map *data;
 
+	if (!limiter->skeleton)
+		return;
+	data = limiter->skeleton->maps.data;
 	limiter->clock = mmap(NULL, sizeof(*limiter->clock), PROT_READ | PROT_WRITE, MAP_SHARED,
 			      bpf_map__fd(data), 0);
 	assert_ptr_not_equal(limiter->clock, MAP_FAILED);
@@ -63,32 +78,49 @@ static void load(struct limiter *limiter)
 	uint32_t index = 0;
 
 	assert_int_equal(kernel_features(&features), 0);
-	running->program = object_load(limiter->skeleton->obj, features.xdp_frags, running->maps);
+	running->program = object_load(object_of(limiter), features.xdp_frags, running->maps);
 	if (running->program < 0)
 		fail_msg("cannot load: %s: %s", strerror(-running->program),
 			 kernel_log_text() ?: "");
 	map_clock(limiter);
-	running->config = *(struct config *)limiter->skeleton->rodata_config;
+	running->config = *config_of(limiter);
 	running->table = limiter->table;
 	switches.generation = running->config.generation;
 	assert_int_equal(bpf_map_update_elem(running->maps[MAP_SWITCHES], &index, &switches, 0), 0);
+}
+
+static void open_fresh(struct limiter *limiter, const struct policy *policy,
+		       const struct limiter_facts *facts)
+{
+	struct complaint why;
+
+	kernel_log_start();
+	if (table_new(policy, &limiter->table, &why))
+		fail_msg("table_new: %s", why.text);
+	fill_config(limiter, policy, facts, 1);
+	assert_int_equal(object_fresh_maps(object_of(limiter), &limiter->table), 0);
+	load(limiter);
 }
 
 void limiter_open(struct limiter *limiter, const struct policy *policy,
 		  const struct limiter_facts *facts)
 {
 	static const struct limiter_facts plain;
-	struct complaint why;
 
 	memset(limiter, 0, sizeof(*limiter));
-	kernel_log_start();
-	if (table_new(policy, &limiter->table, &why))
-		fail_msg("table_new: %s", why.text);
 	limiter->skeleton = xdp_limit_test__open();
 	assert_non_null(limiter->skeleton);
-	fill_config(limiter, policy, facts ?: &plain, 1);
-	assert_int_equal(object_fresh_maps(limiter->skeleton->obj, &limiter->table), 0);
-	load(limiter);
+	open_fresh(limiter, policy, facts ?: &plain);
+}
+
+void limiter_open_attachable(struct limiter *limiter, const struct policy *policy)
+{
+	static const struct limiter_facts plain;
+
+	memset(limiter, 0, sizeof(*limiter));
+	limiter->attachable = xdp_limit__open();
+	assert_non_null(limiter->attachable);
+	open_fresh(limiter, policy, &plain);
 }
 
 void limiter_reopen(struct limiter *next, const struct limiter *old, const struct policy *policy)
@@ -110,9 +142,11 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 
 void limiter_close(struct limiter *limiter)
 {
-	munmap((void *)limiter->clock, sizeof(*limiter->clock));
+	if (limiter->clock)
+		munmap((void *)limiter->clock, sizeof(*limiter->clock));
 	xdp_limit_test__destroy(limiter->skeleton);
-	limiter->skeleton = NULL;
+	xdp_limit__destroy(limiter->attachable);
+	memset(limiter, 0, sizeof(*limiter));
 }
 
 void clock_set(struct limiter *limiter, uint64_t now_ns)
@@ -132,7 +166,7 @@ void clock_step(struct limiter *limiter, uint64_t step_ns)
 
 uint64_t clock_now(const struct limiter *limiter)
 {
-	return limiter->clock->ns;
+	return limiter->clock ? limiter->clock->ns : boot_clock_ns();
 }
 
 int send_repeated(const struct limiter *limiter, const struct frame *frame, uint32_t repeat)
@@ -165,16 +199,43 @@ unsigned int send_many(struct limiter *limiter, const struct frame *frame, unsig
 	return passed;
 }
 
+uint64_t send_stepped(struct limiter *limiter, const struct frame *frame, uint32_t count,
+		      uint64_t step_ns)
+{
+	uint64_t before = packets_passed(limiter);
+
+	clock_step(limiter, step_ns);
+	send_repeated(limiter, frame, count);
+	clock_step(limiter, 0);
+	return packets_passed(limiter) - before;
+}
+
 static uint64_t sum_reason(const struct reason_count *count)
 {
 	return count->passed.packets + count->dropped.packets + count->would_drop.packets;
+}
+
+void counters_of(const struct limiter *limiter, struct cpu_counters *counters)
+{
+	assert_int_equal(read_counters(&limiter->running, counters), 0);
+}
+
+uint64_t packets_passed(const struct limiter *limiter)
+{
+	struct cpu_counters counters;
+	uint64_t sum = 0;
+
+	counters_of(limiter, &counters);
+	for (int i = 0; i < REASON_COUNT; i++)
+		sum += counters.reasons[i].passed.packets + counters.reasons[i].would_drop.packets;
+	return sum;
 }
 
 uint64_t packets_of(const struct limiter *limiter, enum reason reason)
 {
 	struct cpu_counters counters;
 
-	assert_int_equal(read_counters(&limiter->running, &counters), 0);
+	counters_of(limiter, &counters);
 	return sum_reason(&counters.reasons[reason]);
 }
 
@@ -183,22 +244,37 @@ uint64_t packets_seen(const struct limiter *limiter)
 	struct cpu_counters counters;
 	uint64_t sum = 0;
 
-	assert_int_equal(read_counters(&limiter->running, &counters), 0);
+	counters_of(limiter, &counters);
 	for (int i = 0; i < REASON_COUNT; i++)
 		sum += sum_reason(&counters.reasons[i]);
 	return sum;
 }
 
+static void parse_source(const struct limiter *limiter, const char *text, struct address *source)
+{
+	const struct table_identity *table = &limiter->table;
+	struct complaint why;
+
+	if (parse_address(text, source, &why))
+		fail_msg("%s", why.text);
+	address_source(source, table->ipv4_prefix, table->ipv6_prefix);
+}
+
+void key_of(const struct limiter *limiter, const char *address, struct bucket_key *key)
+{
+	struct address source;
+
+	parse_source(limiter, address, &source);
+	memcpy(key->address, &source, sizeof(key->address));
+	key->per = PER_SOURCE;
+}
+
 static int find_source(const struct limiter *limiter, const char *text,
 		       struct bucket buckets[MAX_LIMITS])
 {
-	const struct table_identity *table = &limiter->table;
 	struct address source;
-	struct complaint why;
 
-	if (parse_address(text, &source, &why))
-		fail_msg("%s", why.text);
-	address_source(&source, table->ipv4_prefix, table->ipv6_prefix);
+	parse_source(limiter, text, &source);
 	return read_source(&limiter->running, &source, buckets);
 }
 

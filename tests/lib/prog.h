@@ -10,12 +10,14 @@
 #include "kernel.h"
 #include "policy.h"
 
+struct xdp_limit;
 struct xdp_limit_test;
 struct test_clock;
 
 struct limiter {
-	struct xdp_limit_test *skeleton;
-	volatile struct test_clock *clock; /* the program's own variable */
+	struct xdp_limit_test *skeleton;   /* on the test's clock */
+	struct xdp_limit *attachable;	   /* or this one, on the boot clock */
+	volatile struct test_clock *clock; /* the program's own variable; NULL on the boot clock */
 	struct running running; /* for read_counters(), read_source(), read_buckets(), ... */
 	struct table_identity table;
 };
@@ -33,6 +35,9 @@ void limiter_open(struct limiter *limiter, const struct policy *policy,
 		  const struct limiter_facts *facts);
 void limiter_close(struct limiter *limiter);
 
+/** The program that is attached, not its twin for tests: it runs on the boot clock. */
+void limiter_open_attachable(struct limiter *limiter, const struct policy *policy);
+
 /** Another policy on the same table: a second program, as a second attach would load it. */
 void limiter_reopen(struct limiter *next, const struct limiter *old, const struct policy *policy);
 
@@ -40,6 +45,7 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 void clock_set(struct limiter *limiter, uint64_t now_ns);
 void clock_advance(struct limiter *limiter, uint64_t by_ns);
 void clock_step(struct limiter *limiter, uint64_t step_ns);
+/** On the boot clock: that. */
 uint64_t clock_now(const struct limiter *limiter);
 
 /** One packet: the program's return value (XDP_PASS, XDP_DROP). At least 14 bytes. */
@@ -49,6 +55,9 @@ int send_repeated(const struct limiter *limiter, const struct frame *frame, uint
 /** How many of @count packets passed. */
 unsigned int send_many(struct limiter *limiter, const struct frame *frame,
 		       unsigned int count);
+/** How many of @count packets passed, sent @step_ns apart from now on, in one call. */
+uint64_t send_stepped(struct limiter *limiter, const struct frame *frame, uint32_t count,
+		      uint64_t step_ns);
 /** Average nanoseconds per packet of the last send_repeated() on this thread. */
 uint32_t last_duration_ns(void);
 
@@ -56,6 +65,12 @@ uint32_t last_duration_ns(void);
 uint64_t packets_of(const struct limiter *limiter, enum reason reason);
 /** Packets over all reasons. */
 uint64_t packets_seen(const struct limiter *limiter);
+/** Packets that passed, over all reasons; those that passed only because of a dry run too. */
+uint64_t packets_passed(const struct limiter *limiter);
+/** The counters as `status` reads them. */
+void counters_of(const struct limiter *limiter, struct cpu_counters *counters);
+/** The key of this address's entry in the map of buckets. */
+void key_of(const struct limiter *limiter, const char *address, struct bucket_key *key);
 /** The first limit's bucket of the source with this address text, or a failed test. */
 void source_of(const struct limiter *limiter, const char *address, struct bucket *bucket);
 bool has_source(const struct limiter *limiter, const char *address);

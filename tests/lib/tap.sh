@@ -4,32 +4,32 @@
 #
 #	. "$(dirname "$0")/../lib/tap.sh"
 #
-#	adds_up() {				# a case is a function
+#	adds_up() {			# a case is a function
 #		expect_equal "sum" "$((1 + 1))" 2
 #	}
 #	run_case "O-042: one and one are two" adds_up
-#	finish					# prints the plan; exit status 1 if a case failed
+#	finish				# prints the plan; exit status 1 if a case failed
 #
 # A case runs in a subshell with `set -eu -o pipefail`: the first expectation that fails, or command
 # that fails unexpectedly, ends it. What it registers with at_exit is undone when it ends, however
 # that is; what the file itself registers is undone when the file ends.
 #
-#	skip WHY				end the case (or, outside of one, the whole file) as skipped
-#	fail WHAT...				end the case as failed
-#	note WHAT...				a diagnostic line
-#	at_exit COMMAND [ARG...]		clean-up, last registered first
-#	wait_for SECONDS COMMAND [ARG...]	until it succeeds (whole seconds), else the case fails
-#	expect COMMAND [ARG...]			must succeed; its output is shown if it does not
-#	expect_status N COMMAND [ARG...]	must end with N; keeps $OUT and $ERR (stdout and stderr)
-#	expect_stdout REGEX			about the last expect_status (extended regular expression)
-#	expect_stderr REGEX
-#	expect_no_stderr REGEX			no line of it matches; '.' means that there is none
-#	expect_json FILTER WANT			$OUT of the last expect_status through `jq -r FILTER`
-#	expect_equal WHAT GOT WANT
-#	expect_at_most WHAT GOT MOST		numbers, decimals are fine
-#	expect_at_least WHAT GOT LEAST
-#	expect_between WHAT GOT LEAST MOST
-#	$SCRATCH				a directory of this case, removed with it
+#  skip WHY                           end the case (or, outside of one, the whole file) as skipped
+#  fail WHAT...                       end the case as failed
+#  note WHAT...                       a diagnostic line
+#  at_exit COMMAND [ARG...]           clean-up, last registered first
+#  wait_for SECONDS COMMAND [ARG...]  until it succeeds (whole seconds), else the case fails
+#  expect COMMAND [ARG...]            must succeed; its output is shown if it does not
+#  expect_status N COMMAND [ARG...]   must end with N; keeps $OUT and $ERR (stdout and stderr)
+#  expect_stdout REGEX                about the last expect_status (extended regular expression)
+#  expect_stderr REGEX
+#  expect_no_stderr REGEX             no line of it matches; '.' means that there is none
+#  expect_json FILTER WANT            $OUT of the last expect_status through `jq -r FILTER`
+#  expect_equal WHAT GOT WANT
+#  expect_at_most WHAT GOT MOST       numbers, decimals are fine
+#  expect_at_least WHAT GOT LEAST
+#  expect_between WHAT GOT LEAST MOST
+#  $SCRATCH                           a directory of this case, removed with it
 
 _tap_number=0
 _tap_failed=0

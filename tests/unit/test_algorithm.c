@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The enforced rate against an exact model, and the reported faults of other limiters' arithmetic. */
+/* The enforced rate against an exact model, and faults reported of other limiters' arithmetic. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,8 @@ static const struct rate_case named_rates[] = {
 /* 1e-4 of packets, 1e-3 of 1500-byte frames: what rounding may cost. */
 static const uint64_t promise[] = {[UNIT_PACKETS] = 10000, [UNIT_BYTES] = 1000};
 
-static struct policy_limit limit_of(enum unit unit, uint64_t amount, uint64_t per_ns, uint64_t burst)
+static struct policy_limit limit_of(enum unit unit, uint64_t amount, uint64_t per_ns,
+				    uint64_t burst)
 {
 	return (struct policy_limit){
 		.name = "test",
@@ -138,7 +139,7 @@ static uint64_t packet_ns(const struct limit *limit)
 	return cost_ticks(units, limit->multiplier, limit->shift) >> limit->tick;
 }
 
-/* All that is admitted must be admitted by the exact bucket too: burst + rate * W in every window. */
+/* What is admitted must pass the exact bucket too: burst + rate * W in every window. */
 static void check_never_more(const struct rate_case *rate, uint64_t burst, uint64_t start_ns,
 			     uint64_t seed)
 {
@@ -254,8 +255,7 @@ static const struct {
 static struct limit clock_limit(unsigned int i)
 {
 	const struct rate_case *rate = &clock_cases[i].rate;
-	struct limit limit =
-		compiled(rate->unit, rate->amount, rate->per_ns, clock_cases[i].burst);
+	struct limit limit = compiled(rate->unit, rate->amount, rate->per_ns, clock_cases[i].burst);
 
 	assert_int_equal(limit.tick, clock_cases[i].tick);
 	return limit;
@@ -337,9 +337,9 @@ static void test_clock_back(void **state)
 
 			bucket_burst(&bucket, START, whole, units);
 			assert_int_equal(bucket_burst(&bucket, back_ns, 2 * whole, units), 0);
-			/* A jump of less than the slack is a CPU that was held up, and waited out. */
-			assert_int_equal(bucket_burst(&bucket, back_ns + cost_ns + jumps_ns[j], 1,
-						      units), 1);
+			assert_int_equal(
+				bucket_burst(&bucket, back_ns + cost_ns + jumps_ns[j], 1, units),
+				1);
 			bucket = bucket_new(&limit, START);
 			bucket_burst(&bucket, START, whole, units);
 			bucket_charge(&bucket, back_ns, units);
@@ -367,9 +367,17 @@ static void test_small_step_back(void **state)
 
 static void test_any_word(void **state)
 {
-	static const uint64_t words[] = {0, 1, UINT64_MAX, UINT32_MAX, UINT32_MAX - 1ULL,
-					 0xfffffffefffffffe, 1ULL << 62, 1ULL << 63,
-					 (1ULL << 62) - 1, (1ULL << 60) + 1, 0x8000000080000000};
+	static const uint64_t words[] = {0,
+					 1,
+					 UINT64_MAX,
+					 UINT32_MAX,
+					 UINT32_MAX - 1ULL,
+					 0xfffffffefffffffe,
+					 1ULL << 62,
+					 1ULL << 63,
+					 (1ULL << 62) - 1,
+					 (1ULL << 60) + 1,
+					 0x8000000080000000};
 	uint64_t seed = 3;
 
 	(void)state;
@@ -385,8 +393,9 @@ static void test_any_word(void **state)
 				limit.burst + limit.slack);
 		assert_in_range(bucket_burst(&bucket, START, 2 * whole, units), 0, whole);
 		/* And never frozen: after the burst and the slack it is as good as new. */
-		assert_int_equal(bucket_burst(&bucket, START + (limit.burst >> limit.tick) +
-							       SECOND + 1, 2 * whole, units),
+		assert_int_equal(bucket_burst(&bucket,
+					      START + (limit.burst >> limit.tick) + SECOND + 1,
+					      2 * whole, units),
 				 whole);
 	}
 }
@@ -400,7 +409,7 @@ static void test_lowered_burst(void **state)
 	assert_int_equal(bucket_burst(&bucket, START, 1000, 1), 1000);
 	bucket.limit = &after;
 	assert_int_equal(bucket_burst(&bucket, START, 30, 1), 0);
-	/* Repaired to "just exhausted": the next one fits after a tenth of a second, not after 98 s. */
+	/* Repaired to "just exhausted": the next one fits after 0.1 s, not after 98 s. */
 	assert_int_equal(bucket_burst(&bucket, START + 100 * MS, 30, 1), 1);
 }
 
@@ -464,15 +473,16 @@ static void test_o037(void **state)
 		struct limit limit = compiled(UNIT_PACKETS, rows[i].amount, rows[i].per_ns, 1);
 		struct bucket bucket = bucket_new(&limit, START);
 
-		/* 7 pps on a grid of 1 ms: each waits for the next millisecond, 143 instead of 142.86 */
-		assert_in_range(bucket_stream(&bucket, START, rows[i].offered, rows[i].spacing_ns, 1),
-				rows[i].least - (rows[i].amount == 7), rows[i].most);
+		/* 7 pps on a grid of 1 ms: every 143 ms instead of every 142.86. */
+		assert_in_range(
+			bucket_stream(&bucket, START, rows[i].offered, rows[i].spacing_ns, 1),
+			rows[i].least - (rows[i].amount == 7), rows[i].most);
 	}
 }
 
 static void test_o038(void **state)
 {
-	static const uint64_t rates[] = {1,    3,    7,	   99,	  100,	 101,	333,	999,
+	static const uint64_t rates[] = {1,    3,    7,    99,   100,   101,   333,    999,
 					 1000, 1001, 1999, 2000, 65535, 65536, 1000003};
 	uint64_t last = 0;
 
@@ -511,7 +521,8 @@ static void test_o044(void **state)
 	assert_int_equal(bucket_stream(&bucket, START, 400000, 1500000, FRAME), 400000);
 	/* And nothing has wrapped: the whole burst is there, and ends. */
 	bucket = bucket_new(&limit, START);
-	assert_in_range(bucket_burst(&bucket, START, 4200000, FRAME), 4166666 * 999ULL / 1000, 4166666);
+	assert_in_range(bucket_burst(&bucket, START, 4200000, FRAME), 4166666 * 999ULL / 1000,
+			4166666);
 }
 
 static void test_o046(void **state)
@@ -587,18 +598,24 @@ static void test_o130(void **state)
 	assert_int_equal(bucket_burst(&bucket, START + 121 * SECOND, 200, 1), 10);
 }
 
-#define FIELD_CASE(number, text) {"O-" #number ": " text, test_o##number, NULL, NULL, NULL}
-#define RATE_CASE(i)                                                                              \
-	{"", test_named_rate, NULL, NULL, (void *)&named_rates[i]}
+#define FIELD_CASE(number, text)                                         \
+	{                                                                \
+		"O-" #number ": " text, test_o##number, NULL, NULL, NULL \
+	}
+#define RATE_CASE(i)                                                     \
+	{                                                                \
+		"", test_named_rate, NULL, NULL, (void *)&named_rates[i] \
+	}
 
 static const struct CMUnitTest general_tests[] = {
-	{"thousands of random packet rates: never more, at most 1e-4 less", test_random_packet_rates,
-	 NULL, NULL, NULL},
+	{"thousands of random packet rates: never more, at most 1e-4 less",
+	 test_random_packet_rates, NULL, NULL, NULL},
 	{"thousands of random byte rates: never more, at most 1e-3 less", test_random_byte_rates,
 	 NULL, NULL, NULL},
 	{"idle for years gives one burst", test_idle_for_years, NULL, NULL, NULL},
 	{"the clock wraps without being noticed", test_wrapping, NULL, NULL, NULL},
-	{"a clock that jumps forward gives at most one burst", test_clock_forward, NULL, NULL, NULL},
+	{"a clock that jumps forward gives at most one burst", test_clock_forward, NULL, NULL,
+	 NULL},
 	{"a clock that jumps back leaves the bucket exhausted, not frozen", test_clock_back, NULL,
 	 NULL, NULL},
 	{"a clock half a second behind changes nothing", test_small_step_back, NULL, NULL, NULL},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From the policy to the program's numbers: ranges, identities, order, actions, and the way back. */
+/* From the policy to the program's numbers: ranges, identities, order, actions, and the way back.
+ */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -189,8 +190,9 @@ static void test_burst_is_exact(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {
-		struct policy_limit limit = bytes(8000000 + random_magnitude(&seed, 36) % 42000000000,
-						  60 + random_below(&seed, UNITS_MAX - 59));
+		struct policy_limit limit =
+			bytes(8000000 + random_magnitude(&seed, 36) % 42000000000,
+			      60 + random_below(&seed, UNITS_MAX - 59));
 		struct limit result = compiled(limit);
 		u128 wait = (u128)1 << result.tick, per = (u128)limit.rate.per_ns << result.tick;
 
@@ -434,13 +436,16 @@ static void test_slot_is_never_given_again(void **state)
 	const struct policy_limit c = named(packets(1000, SECOND, 100), "c");
 	const struct policy_limit d = named(packets(1000, SECOND, 100), "d");
 	const struct policy_limit abc[] = {a, b, c}, ca[] = {c, a}, cda[] = {c, d, a};
-	const struct policy_limit e = named(a, "e"), ade[] = {a, d, e};
+	const struct policy_limit e = named(a, "e"), ade[] = {a, d, e}, de[] = {d, e};
 	struct policy policy = policy_of(3, abc);
 	struct table_identity table = table_of(&policy);
 
 	(void)state;
 	policy = policy_of(2, ca);
 	extended(&policy, &table);
+	/* There is a word for d but none for e: then d gets none either. */
+	policy = policy_of(2, de);
+	not_extended(&policy, &table, "limit e");
 	policy = policy_of(3, cda);
 	extended(&policy, &table);
 	assert_string_equal(table.limits[1].name, "b");
@@ -481,11 +486,11 @@ static void test_other_table(void **state)
 	struct table_identity table = table_of(&policy), old;
 
 	(void)state;
-	other = policy, other.sources = 2048;
+	other = policy, other.sources = 2048, other.sources_given = true;
 	not_extended(&other, &table, "size is 1048576, not 2048");
-	other = policy, other.ipv4_prefix = 24;
+	other = policy, other.ipv4_prefix = 24, other.ipv4_prefix_given = true;
 	not_extended(&other, &table, "IPv4 prefix length is 32, not 24");
-	other = policy, other.ipv6_prefix = 56;
+	other = policy, other.ipv6_prefix = 56, other.ipv6_prefix_given = true;
 	not_extended(&other, &table, "IPv6 prefix length is 64, not 56");
 	other = policy, other.limits[0].rate.amount = 1000000;
 	not_extended(&other, &table, "limit default");
@@ -509,7 +514,8 @@ static void test_table_refuses(void **state)
 
 static void test_memory(void **state)
 {
-	/* What the kernel says of such maps, memlock in /proc/PID/fdinfo, 6.18, without 896 bytes. */
+	/* What the kernel says of such maps, memlock in /proc/PID/fdinfo, 6.18, without 896 bytes.
+	 */
 	static const struct {
 		uint64_t sources;
 		unsigned int words;
@@ -587,8 +593,8 @@ static void test_charge_order(void **state)
 		named(bytes(50000000000, 65536), "400-Gbit"),
 	};
 	static const char *const order[] = {
-		"block",    "daily",	    "99.9-frames", "100-pps-tight", "100-pps-twin",
-		"100-pps", "100.1-frames", "10-Mpps",	    "400-Gbit",	    "unlimited",
+		"block",   "daily",        "99.9-frames", "100-pps-tight", "100-pps-twin",
+		"100-pps", "100.1-frames", "10-Mpps",     "400-Gbit",      "unlimited",
 	};
 	const unsigned int count = sizeof(limits) / sizeof(limits[0]);
 	struct policy policy = policy_of(count, limits);
@@ -717,7 +723,8 @@ static void check_retry(const struct limit *limit, uint64_t word_now, double ret
 	struct bucket bucket = {.limit = limit, .word = word_now, .fanout = 3}, copy = bucket;
 
 	if (wait_ns > 3 * error_ns)
-		assert_false(bucket_charge(&bucket, START + (uint64_t)(wait_ns - error_ns), smallest));
+		assert_false(
+			bucket_charge(&bucket, START + (uint64_t)(wait_ns - error_ns), smallest));
 	assert_true(bucket_charge(&copy, START + (uint64_t)(wait_ns + error_ns), smallest));
 }
 
@@ -733,11 +740,13 @@ static void test_read_by_simulation(void **state)
 		struct limit limit;
 		uint64_t debt, held;
 
-		written.burst = 60 + written.burst % (written.rate.unit == UNIT_BYTES ? 4000000 : 500);
+		written.burst =
+			60 + written.burst % (written.rate.unit == UNIT_BYTES ? 4000000 : 500);
 		label = label_of(&written);
 		limit = compiled(written);
-		debt = random_below(&seed, 4) ? random_below(&seed, limit.burst + 1)
-					      : limit.burst - random_below(&seed, limit.burst / 50 + 1);
+		debt = random_below(&seed, 4)
+			       ? random_below(&seed, limit.burst + 1)
+			       : limit.burst - random_below(&seed, limit.burst / 50 + 1);
 		held = bucket_ticks(&limit, START) + debt;
 		limit_read(&limit, &label, held, START, &read);
 		check_remaining(&limit, held, read.remaining);
@@ -807,7 +816,10 @@ static void test_read_words(void **state)
 	assert_true(isinf(read.retry_after_seconds));
 }
 
-#define CASE(text, function) {text, function, NULL, NULL, NULL}
+#define CASE(text, function)                     \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
 
 static const struct CMUnitTest tests[] = {
 	CASE("each limit has the tick and multiplier of its rate", test_ticks),
@@ -816,14 +828,16 @@ static const struct CMUnitTest tests[] = {
 	CASE("a rounded burst has no room for a byte more", test_burst_is_exact),
 	CASE("`unlimited` admits everything, `block` nothing", test_words),
 	CASE("O-039: extreme rates and bursts behave or are refused with the reason", test_o039),
-	CASE("O-042: low rate with burst: same everywhere, the refusal names the maximum", test_o042),
+	CASE("O-042: low rate with burst: same everywhere, the refusal names the maximum",
+	     test_o042),
 	CASE("O-044: 200 Gbit/s is accepted, 2^63-1 refused, nothing wraps", test_o044),
 	CASE("a burst below one packet or 60 bytes is refused", test_burst_below_a_packet),
 	CASE("a refusal names its limit", test_refusal_names_limit),
 	CASE("a kept tick holds from 10 000 ticks up and to a burst of 2^60", test_kept_tick),
 	CASE("an eight times faster rate keeps its tick", test_eight_times_faster_keeps),
 	CASE("a new table has the smallest group that holds its limits", test_table_new),
-	CASE("a limit keeps its id and slot when rate, burst and place change", test_identity_is_kept),
+	CASE("a limit keeps its id and slot when rate, burst and place change",
+	     test_identity_is_kept),
 	CASE("ids and slots of limits that left are not given to others",
 	     test_slot_is_never_given_again),
 	CASE("another unit or algorithm is another limit", test_other_meaning_is_another_limit),

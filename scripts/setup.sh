@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Installs the Debian packages that building, testing and linting need; says nothing if all are there.
+#
+#	scripts/setup.sh [SET...]		install what is missing (root); all sets without arguments
+#	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
+#
+# Sets: build, test, lint.
+set -eu -o pipefail
+
+# SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory.
+needed='
+build command cc            gcc
+build command clang         clang
+build command bpftool       bpftool
+build command pkg-config    pkg-config
+build command make          make
+build header  stdio.h       libc6-dev
+build header  linux/bpf.h   linux-libc-dev
+build library libbpf        libbpf-dev
+build library libmnl        libmnl-dev
+build library json-c        libjson-c-dev
+test  library cmocka        libcmocka-dev
+test  command ip            iproute2
+test  command ethtool       ethtool
+test  command jq            jq
+test  command iperf3        iperf3
+test  command nft           nftables
+test  command ping          iputils-ping
+test  command tcpdump       tcpdump
+test  command capsh         libcap2-bin
+test  command pgrep         procps
+test  command taskset       util-linux
+lint  command clang-format  clang-format
+lint  command clang-tidy    clang-tidy
+lint  command cppcheck      cppcheck
+lint  command shellcheck    shellcheck
+'
+
+PATH=$PATH:/usr/sbin:/sbin
+
+has_command() {
+	command -v "$1" >/dev/null
+}
+
+has_header() {
+	compgen -G "/usr/include/$1" >/dev/null || compgen -G "/usr/include/*-linux-gnu*/$1" >/dev/null ||
+		[ -e "/usr/local/include/$1" ]
+}
+
+# Without pkg-config only the package can be asked for; pkg-config has a line of its own.
+has_library() {
+	if has_command pkg-config; then
+		pkg-config --exists "$1"
+	else
+		dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$'
+	fi
+}
+
+# missing SET...: one line "NAME PACKAGE" for each thing that is not there
+missing() {
+	local set kind name package
+
+	while read -r set kind name package; do
+		[[ " $* " == *" $set "* ]] || continue
+		"has_$kind" "$name" "$package" || echo "$name $package"
+	done <<<"$needed"
+}
+
+name_missing() {
+	local name package status=0
+
+	while read -r name package; do
+		echo "$name is missing: apt-get install $package" >&2
+		status=1
+	done < <(missing "$@")
+	return "$status"
+}
+
+die() {
+	echo "setup: $*" >&2
+	exit 1
+}
+
+install_missing() {
+	local packages
+
+	mapfile -t packages < <(missing "$@" | cut -d' ' -f2 | sort -u)
+	[ "${#packages[@]}" -gt 0 ] || return 0
+	[ "$(id -u)" -eq 0 ] || die "needs root to install: ${packages[*]}"
+	has_command apt-get || die "no apt-get here; install what Debian calls: ${packages[*]}"
+	echo "setup: installing ${packages[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get -qq update
+	apt-get -qq -o Dpkg::Use-Pty=0 install --no-install-recommends "${packages[@]}" >/dev/null
+	name_missing "$@"
+}
+
+action=install_missing
+if [ "${1-}" = --check ]; then
+	action=name_missing
+	shift
+fi
+[ $# -gt 0 ] || set -- build test lint
+for set; do
+	case $set in build | test | lint) ;; *) die "no set '$set'; there are: build, test, lint" ;; esac
+done
+"$action" "$@"

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the verifier pays for the program, policy by policy, against a committed baseline (O-112).
+ *
+ * Without arguments a test: more than COST_MAX instructions fail on any kernel; more than 10 % above
+ * tests/verifier-cost.txt fail on the kernel series that it was written on, other series skip.
+ * --print writes such a file.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kernel.h"
+#include "kernel_object.h"
+#include "xdp_limit.skel.h"
+
+#define BASELINE     "tests/verifier-cost.txt"
+#define COST_MAX     100000
+/* Policies that no option can make yet must load, with room below the kernel's 1 000 000. */
+#define COST_MAX_32  500000
+#define GROWTH_MAX   10 /* percent */
+#define SERIES_LINE  "kernel %u.%u"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct shape {
+	const char *name; /* a word of the baseline */
+	unsigned int packet_limits, byte_limits;
+	bool generic;
+	bool skb_facts; /* from Linux 6.2 on */
+	bool may_have_frags;
+	bool dry_run;
+	unsigned int most; /* instructions; COST_MAX unless given */
+};
+
+static struct shape shapes[] = {
+	{"packets", .packet_limits = 1, .skb_facts = true},
+	{"packets+bytes", .packet_limits = 1, .byte_limits = 1, .skb_facts = true},
+	{"packets+bytes,dry-run", .packet_limits = 1, .byte_limits = 1, .skb_facts = true,
+	 .dry_run = true},
+	{"packets+bytes,generic", .packet_limits = 1, .byte_limits = 1, .skb_facts = true,
+	 .generic = true},
+	{"packets+bytes,old-kernel", .packet_limits = 1, .byte_limits = 1},
+	{"packets+bytes,old-kernel,frags", .packet_limits = 1, .byte_limits = 1,
+	 .may_have_frags = true},
+	{"packets+bytes,old-kernel,generic", .packet_limits = 1, .byte_limits = 1,
+	 .generic = true, .may_have_frags = true},
+	{"8-limits", .packet_limits = 4, .byte_limits = 4, .skb_facts = true},
+	{"32-limits", .packet_limits = 16, .byte_limits = 16, .skb_facts = true,
+	 .most = COST_MAX_32},
+};
+
+static void add_limits(struct policy *policy, enum unit unit, unsigned int count)
+{
+	const struct rate rate = {
+		.kind = LIMIT_METERED,
+		.unit = unit,
+		.amount = 1000000,
+		.per_ns = NS_PER_SECOND,
+	};
+	struct complaint why;
+	char name[NAME_SIZE];
+
+	while (count--) {
+		snprintf(name, sizeof(name), "limit-%u", policy->limit_count);
+		assert_non_null(policy_add_limit(policy, name, &rate, &why));
+	}
+}
+
+static void fill_policy(const struct shape *shape, struct policy *policy)
+{
+	policy_defaults(policy);
+	policy->sources = SOURCES_MIN;
+	policy->dry_run = shape->dry_run;
+	add_limits(policy, UNIT_PACKETS, shape->packet_limits);
+	add_limits(policy, UNIT_BYTES, shape->byte_limits);
+}
+
+/* Instructions processed, or -errno of the load; -ENODATA when the kernel doesn't say. */
+static int64_t cost_of(const struct shape *shape, const struct kernel_features *features)
+{
+	const struct compile_facts facts = {
+		.possible_cpus = features->possible_cpus,
+		.generic = shape->generic,
+		.skb_facts = shape->skb_facts,
+		.may_have_frags = shape->may_have_frags,
+	};
+	struct xdp_limit *skeleton = xdp_limit__open();
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	struct table_identity table;
+	struct complaint why;
+	struct policy policy;
+	int maps[MAP_COUNT];
+	int fd;
+
+	assert_non_null(skeleton);
+	fill_policy(shape, &policy);
+	assert_int_equal(table_new(&policy, &table, &why), 0);
+	assert_int_equal(compile_policy(&policy, &table, &facts,
+					(struct config *)skeleton->rodata_config, &why), 0);
+	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
+	fd = object_load(skeleton->obj, features->xdp_frags, maps);
+	if (fd >= 0)
+		fd = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;
+	xdp_limit__destroy(skeleton);
+	if (fd < 0)
+		return fd;
+	return info.verified_insns ? (int64_t)info.verified_insns : -ENODATA;
+}
+
+static unsigned int series(void)
+{
+	return kernel_release() >> 8;
+}
+
+/* The baseline of @name, or 0; @written_on gets the kernel series. */
+static uint64_t baseline_of(const char *name, unsigned int *written_on)
+{
+	FILE *file = fopen(BASELINE, "r");
+	unsigned int major, minor;
+	uint64_t cost = 0, found = 0;
+	char line[256], word[64];
+
+	*written_on = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, SERIES_LINE, &major, &minor) == 2)
+			*written_on = major << 8 | minor;
+		else if (sscanf(line, "%63s %lu", word, &cost) == 2 && !strcmp(word, name))
+			found = cost;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void within_baseline(void **state)
+{
+	const struct shape *shape = *state;
+	struct kernel_features features;
+	unsigned int written_on;
+	uint64_t baseline = baseline_of(shape->name, &written_on);
+	int64_t cost;
+
+	assert_int_equal(kernel_features(&features), 0);
+	if (shape->skb_facts && !features.skb_facts) {
+		print_message("# this kernel can't read facts of frames (6.2 can)\n");
+		skip();
+	}
+	cost = cost_of(shape, &features);
+	if (cost == -ENODATA) {
+		print_message("# this kernel doesn't count (5.16 does)\n");
+		skip();
+	}
+	if (cost < 0)
+		fail_msg("%s does not load: %s: %s", shape->name, strerror((int)-cost),
+			 kernel_log_text() ?: "");
+	assert_in_range(cost, 1, shape->most ?: COST_MAX);
+	if (written_on != series()) {
+		print_message("# the baseline is of Linux %u.%u\n", written_on >> 8,
+			      written_on & 255);
+		skip();
+	}
+	if (!baseline)
+		fail_msg("%s is not in " BASELINE "; run make verifier-cost-update", shape->name);
+	if ((uint64_t)cost * 100 > baseline * (100 + GROWTH_MAX))
+		fail_msg("%s: %ld instructions, baseline %lu: more than %d %% above", shape->name,
+			 cost, baseline, GROWTH_MAX);
+}
+
+static int print_costs(void)
+{
+	struct kernel_features features;
+
+	if (kernel_features(&features)) {
+		fputs("needs root\n", stderr);
+		return 1;
+	}
+	printf("# Instructions that the verifier processes to load the program, by policy.\n"
+	       "# Rewritten by `make verifier-cost-update`; compared only on this kernel series.\n"
+	       SERIES_LINE "\n", series() >> 8, series() & 255);
+	for (size_t i = 0; i < COUNT(shapes); i++) {
+		int64_t cost = cost_of(&shapes[i], &features);
+
+		if (cost < 0) {
+			fprintf(stderr, "%s: %s: %s\n", shapes[i].name, strerror((int)-cost),
+				kernel_log_text() ?: "");
+			return 1;
+		}
+		printf("%-34s %ld\n", shapes[i].name, cost);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[COUNT(shapes)];
+
+	kernel_log_start();
+	if (argc > 1)
+		return strcmp(argv[1], "--print") ? 2 : print_costs();
+	for (size_t i = 0; i < COUNT(shapes); i++)
+		tests[i] = (struct CMUnitTest){
+			.name = shapes[i].name,
+			.test_func = within_baseline,
+			.initial_state = &shapes[i],
+		};
+	return cmocka_run_group_tests_name("O-112: verifier cost", tests, NULL, NULL);
+}
