@@ -65,6 +65,9 @@ INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct lim
 {
 	__u64 seen = READ_ONCE(*word);
 
+	/* The word `unlimited`: nothing to write, so nothing to lose to another CPU. */
+	if (!limit->multiplier)
+		return CHARGED;
 	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
 		__u64 debt = gcra_debt(seen, now);
 		__u64 next = now + debt + cost;
@@ -106,21 +109,22 @@ INLINE enum charge check_word(const __u64 *word, __u64 now, const volatile struc
  */
 INLINE bool undo_charge(__u64 *word, __u64 left, __u64 cost)
 {
-	return CAS(word, left, left - cost) == left;
+	return !cost || CAS(word, left, left - cost) == left;
 }
 
 /*
  * A word further ahead than its burst and a second was not written under this limit and clock: a
  * burst was lowered, or somebody wrote the map. Put it back to "just exhausted": never frozen,
- * never refilled. The clock is read again, since a CPU that was held up sees its old time; and a
- * program that is no longer the newest leaves it alone, since the new burst may allow it.
+ * never refilled. The clock is read again and after the word, since a CPU that was held up sees its
+ * old time, and would lower a word that others have rightly moved on meanwhile. A program that is
+ * no longer the newest leaves it alone, since the new burst may allow it.
  */
 static __noinline bool repair_word(__u64 *word, const volatile struct limit *limit)
 {
 	__u32 index = 0;
 	struct switches *current = bpf_map_lookup_elem(&switches, &index);
-	__u64 now = limit_ticks(limit, clock_source());
 	__u64 seen = READ_ONCE(*word);
+	__u64 now = limit_ticks(limit, clock_source());
 
 	if (!current || READ_ONCE(current->generation) != config.generation)
 		return false;

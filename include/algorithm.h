@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) int gcra_foreign(__u64 debt, __u64 
 
 /**
  * Ticks that @units cost under a limit, rounded up.
- * @units must be at most @max_units of the limit: checked by limit_admits_size().
+ * @units must be at most the limit's max_units, which keeps the product below 2^63.
  */
 static inline __attribute__((always_inline)) __u64 cost_ticks(__u64 units, __u64 multiplier,
 							       __u8 shift)

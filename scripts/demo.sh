@@ -30,7 +30,7 @@ RATE=20000 # packets per second and source; the burst is the default, one second
 CLIENT_MBIT=100
 CALM=2  # seconds of each half before the flood
 FLOOD=5 # of flood
-REST=1  # after it
+REST=2  # after it
 IN_FLIGHT=0.02 # seconds that a frame may have waited in the queue
 ASLEEP=0.15    # seconds that the attacker may have slept at the end, with tokens left
 
@@ -152,7 +152,8 @@ one_receive_queue() {
 	ip netns exec "$NET" ethtool -K srv tso off gso off
 	ip netns exec "$CLI" ethtool -K cv0 tso off gso off
 	ip netns exec "$SRV" ethtool -K rv0 gro on
-	ip -n "$SRV" link set rv0 gro_max_size 1500 # and rv0 does not merge, so packets can be counted
+	# And rv0 merges nothing, so that packets can be counted behind XDP.
+	ip -n "$SRV" link set rv0 gro_max_size 1500
 	ip netns exec "$SRV" sh -c 'echo 1 >/sys/class/net/rv0/threaded'
 	for thread in $(comm -13 <(echo "$others") <(queue_threads)); do
 		chrt -f -p 1 "$thread" # like a real one: above all programs
@@ -289,11 +290,12 @@ run_half() {
 	until ip netns exec "$SRV" ss -Hltn 'sport = :5201' | grep -q .; do sleep 0.01; done
 	snapshot >"$directory/before"
 	spawn ip netns exec "$CLI" taskset -c "$client_core" iperf3 -J -c "$SRV4" \
-		-t $((CALM + FLOOD + REST)) -b "${CLIENT_MBIT}M" --fq-rate "$((CLIENT_MBIT * 6 / 5))M" \
+		-t $((CALM + FLOOD + REST)) \
+		-b "${CLIENT_MBIT}M" --fq-rate "$((CLIENT_MBIT * 6 / 5))M" \
 		>"$directory/client"
 	watch_half "$directory"
 	for pid in "${processes[@]:first}"; do
-		wait "$pid" || die "a process of the demo failed: $(head -c 300 "$directory"/client)"
+		wait "$pid" || die "a part of the demo failed: $(head -c 300 "$directory/client")"
 	done
 	snapshot >"$directory/after"
 	processes=("${processes[@]:0:first}")
@@ -329,7 +331,8 @@ source_row() {
 }
 
 source_table() {
-	printf '%-20s %12s %12s %12s %16s %14s\n' source sent passed lost 'by the limiter' 'by the queue'
+	printf '%-20s %12s %12s %12s %16s %14s\n' source sent passed lost \
+		'by the limiter' 'by the queue'
 	source_row "$1" "$CLI4" "$(grown "$1" 5)" "$(grown "$1" 3)"
 	source_row "$1" "$ATT4" "$(flood_sent "$1" 4)" "$(grown "$1" 1)"
 	source_row "$1" "$ATT6" "$(flood_sent "$1" 6)" "$(grown "$1" 2)"
@@ -341,17 +344,20 @@ client_numbers() {
 		def mbit: (map(.sum.bytes) | add // 0) * 8 / 1e6 /
 			(map(.sum.seconds) | add // 1) * 10 | round / 10;
 		[(.intervals | map(select(.sum.end <= $from + 0.5)) | mbit),
-		(.intervals | map(select(.sum.start >= $from - 0.5 and .sum.end <= $to + 0.5)) | mbit),
+		(.intervals | map(select(.sum.start >= $from - 0.5 and .sum.end <= $to + 0.5)) |
+			mbit),
 		.end.sum_sent.retransmits] | @tsv' "$scratch/$1/client"
 }
 
 client_table() {
 	local half calm flooded retransmitted
 
-	printf '%-18s %16s %18s %16s\n' "the client's TCP" 'calm, Mbit/s' 'flooded, Mbit/s' 'retransmitted'
+	printf '%-20s %16s %18s %16s\n' "the client's TCP" \
+		'calm, Mbit/s' 'flooded, Mbit/s' 'retransmitted'
 	for half in without with; do
 		read -r calm flooded retransmitted < <(client_numbers "$half")
-		printf '%-18s %16s %18s %16s\n' "$half the limiter" "$calm" "$flooded" "$retransmitted"
+		printf '%-20s %16s %18s %16s\n' "$half the limiter" \
+			"$calm" "$flooded" "$retransmitted"
 	done
 }
 
@@ -410,7 +416,7 @@ tell() {
 	echo "\$ $xdp_limit get rv0 $ATT4 --netns $SRV        (in the last second of the flood)"
 	cat "$scratch/with/get"
 	echo
-	echo "\$ bpftool map dump pinned $(pin buckets)        (the newest counts are in tally_cache)"
+	echo "\$ bpftool map dump pinned $(pin buckets)    (the newest counts are in tally_cache)"
 	bpftool map dump pinned "$(pin buckets)" | sed -n '1,18p;19s/.*/.../p'
 
 	title "Was it exact?"
@@ -418,7 +424,10 @@ tell() {
 }
 
 pin() {
-	echo "$pin_root/${inode_of[$SRV]}-$(ip -n "$SRV" -j link show dev rv0 | jq '.[0].ifindex')/$1"
+	local ifindex
+
+	ifindex=$(ip -n "$SRV" -j link show dev rv0 | jq '.[0].ifindex')
+	echo "$pin_root/${inode_of[$SRV]}-$ifindex/$1"
 }
 
 start

@@ -27,6 +27,38 @@ const char *kernel_libbpf_version(void);
 /** The kernel's release as a number, 6.1.0 -> 0x060100. */
 unsigned int kernel_release(void);
 
+/* ---- each thing that is asked of a kernel, for `doctor` (kernel_abilities.c) ---- */
+
+enum ability_id {
+	ABILITY_XDP,
+	ABILITY_JIT,
+	ABILITY_TYPES,
+	ABILITY_HASH,
+	ABILITY_LRU,
+	ABILITY_ARRAY,
+	ABILITY_PERCPU,
+	ABILITY_LOOKUP,
+	ABILITY_UPDATE,
+	ABILITY_BOOT_CLOCK,
+	ABILITY_ATOMICS,
+	ABILITY_BATCH,
+	ABILITY_BIND,
+	ABILITY_LINK,
+	ABILITY_FRAGS,	     /* not needed, used where it is there; so are the next two */
+	ABILITY_BUFF_LENGTH,
+	ABILITY_SKB_FACTS,
+	ABILITY_COUNT,
+};
+
+struct kernel_ability {
+	const char *name;
+	const char *since; /* the first Linux that has it; NULL: a setting */
+};
+
+const struct kernel_ability *kernel_ability(enum ability_id id);
+/** Probe all: 1 there, 0 not there, -errno when the kernel did not let us ask. */
+void kernel_abilities(int there[ABILITY_COUNT]);
+
 /* ---- the kernel's own sentences (kernel_log.c) ---- */
 
 /** Catch libbpf's messages from now on; nothing reaches the terminal unless -v. */
@@ -97,6 +129,9 @@ void running_close(struct running *running);
 #define PIN_ROOT "/sys/fs/bpf/xdp-limit"
 #define PIN_PATH_SIZE 128
 
+bool pins_have_bpffs(void);
+/** Whether our mounts are those of the machine, so that a mount of ours would last. */
+bool pins_would_last(void);
 /** Make bpffs and PIN_ROOT ready: 0, or -errno with a sentence in @why. */
 int pins_prepare(struct complaint *why);
 /** PIN_ROOT/<inode of the current network namespace>-<ifindex>: 0 or -errno. */

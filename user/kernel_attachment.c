@@ -45,23 +45,30 @@ static void take_mode(const struct bpf_xdp_query_opts *query, struct attachment 
  * The program's links are asked for, not the pins: a link may be held by a process alone. An
  * ifindex says little across namespaces, but each of our programs is attached only once.
  */
-static uint32_t find_link(unsigned int ifindex, uint32_t program_id)
+static int find_link(unsigned int ifindex, uint32_t program_id, uint32_t *link_id)
 {
 	uint32_t id = 0;
 
+	*link_id = 0;
 	while (!bpf_link_get_next_id(id, &id)) {
 		struct bpf_link_info info = {0};
 		uint32_t size = sizeof(info);
 		int fd = bpf_link_get_fd_by_id(id);
 		int err;
 
-		if (fd < 0)
+		if (fd < 0 && errno == ENOENT) /* gone meanwhile */
 			continue;
+		if (fd < 0)
+			return -errno;
 		err = bpf_obj_get_info_by_fd(fd, &info, &size);
 		close(fd);
-		if (!err && info.type == BPF_LINK_TYPE_XDP && info.prog_id == program_id &&
-		    info.xdp.ifindex == ifindex)
-			return id;
+		if (err)
+			return err;
+		if (info.type == BPF_LINK_TYPE_XDP && info.prog_id == program_id &&
+		    info.xdp.ifindex == ifindex) {
+			*link_id = id;
+			return 0;
+		}
 	}
 	return 0;
 }
@@ -99,8 +106,8 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment)
 	take_mode(&query, attachment);
 	if (attachment->mode == MODE_NONE)
 		return 0;
-	attachment->link_id = find_link(ifindex, attachment->program_id);
-	return describe_program(attachment);
+	return find_link(ifindex, attachment->program_id, &attachment->link_id) ?:
+	       describe_program(attachment);
 }
 
 static int remove_link(uint32_t link_id)

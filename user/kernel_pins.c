@@ -16,15 +16,14 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-static bool is_bpffs(const char *path)
+bool pins_have_bpffs(void)
 {
 	struct statfs info;
 
-	return !statfs(path, &info) && (unsigned long)info.f_type == BPF_FS_MAGIC;
+	return !statfs(BPFFS, &info) && (unsigned long)info.f_type == BPF_FS_MAGIC;
 }
 
-/* Whether our mounts are those of the machine, so that a mount of ours would last. */
-static bool in_first_mount_namespace(void)
+bool pins_would_last(void)
 {
 	struct stat mine, first;
 
@@ -34,8 +33,8 @@ static bool in_first_mount_namespace(void)
 
 int pins_prepare(struct complaint *why)
 {
-	if (!is_bpffs(BPFFS)) {
-		if (!in_first_mount_namespace())
+	if (!pins_have_bpffs()) {
+		if (!pins_would_last())
 			return complain(why, -ENOTSUP,
 					"no bpffs at " BPFFS " in this mount namespace, and pins made "
 					"in it would die with it; inside `ip netns exec NAME` leave "

@@ -21,7 +21,23 @@ static int map_info(int fd, struct bpf_map_info *info)
 	return bpf_obj_get_info_by_fd(fd, info, &size) ? -errno : 0;
 }
 
-/* The first map that @matches, as a file descriptor, or -ENOENT. */
+/* A map that is gone meanwhile is none of the program's; any other error would hide one. */
+static int try_map(uint32_t id, bool (*matches)(const struct bpf_map_info *, const void *),
+		   const void *context, struct bpf_map_info *info)
+{
+	int fd = bpf_map_get_fd_by_id(id);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = map_info(fd, info);
+	if (!err && matches(info, context))
+		return fd;
+	close(fd);
+	return err ?: -ENOENT;
+}
+
+/* The first map that @matches, as a file descriptor; -ENOENT when there is none; -errno. */
 static int find_map(int program, bool (*matches)(const struct bpf_map_info *, const void *),
 		    const void *context, struct bpf_map_info *info)
 {
@@ -35,13 +51,10 @@ static int find_map(int program, bool (*matches)(const struct bpf_map_info *, co
 	if (bpf_obj_get_info_by_fd(program, &program_info, &size))
 		return -errno;
 	for (uint32_t i = 0; i < program_info.nr_map_ids && i < PROGRAM_MAPS_MAX; i++) {
-		int fd = bpf_map_get_fd_by_id(ids[i]);
+		int fd = try_map(ids[i], matches, context, info);
 
-		if (fd < 0)
-			continue;
-		if (!map_info(fd, info) && matches(info, context))
+		if (fd != -ENOENT)
 			return fd;
-		close(fd);
 	}
 	return -ENOENT;
 }

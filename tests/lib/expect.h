@@ -85,11 +85,6 @@ void cook(const struct recipe *recipe, struct frame *frame);
  */
 void expect(struct limiter *limiter, const char *name, const struct frame *frame,
 	    const struct outcome *want);
-void expect_row(struct limiter *limiter, const struct row *row);
-
-/** Makes a test of each row, run by @run with the row as its state; returns @count. */
-size_t add_rows(struct CMUnitTest *tests, const struct row *rows, size_t count,
-		CMUnitTestFunction run);
 
 /**
  * roomy_policy - a packet and a byte limit that no test exhausts, each word exact to the unit

@@ -112,7 +112,7 @@ namespace() {
 _net_end() {
 	local ns=$1 device=$2 mac=$3 v4=$4 v6=$5
 
-	# Nothing but the test's own frames: no router solicitations, no duplicate address detection.
+	# Nothing but the test's own frames: no router solicitations, no address detection.
 	ip netns exec "$ns" sysctl -qw "net.ipv6.conf.$device.accept_dad=0" \
 		"net.ipv6.conf.$device.router_solicitations=0" \
 		"net.ipv6.conf.$device.addr_gen_mode=1"
@@ -244,8 +244,8 @@ sent() {
 
 receive_start() {
 	rm -f "$SCRATCH/ready"
-	background _net_receiver in_srv "$XDPL_SEND" -i rv0 --receive --ready "$SCRATCH/ready" "$@" \
-		>"$SCRATCH/received"
+	background _net_receiver in_srv "$XDPL_SEND" -i rv0 --receive \
+		--ready "$SCRATCH/ready" "$@" >"$SCRATCH/received"
 	wait_for 5 test -e "$SCRATCH/ready"
 }
 

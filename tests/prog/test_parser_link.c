@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Nothing of the link layer hides a packet: tags, PPPoE sessions, and what is not IP. */
-#include "expect.h"
+#include "table.h"
 
 #define TAG  0x8100
 #define STAG 0x88a8
@@ -52,8 +52,8 @@ static const struct row rows[] = {
 	{"a code that Linux does not look at", {PPPOE(.code = 0xa7), IPV4(), UDP()}, CHARGED(CLIENT4)},
 	{"PPP LCP", {PPPOE(.protocol = 0xc021), .payload = 8}, NON_IP},
 	{"PPP IPCP", {PPPOE(.protocol = 0x8021), .payload = 8}, NON_IP},
-	{"PPP protocol 0x2100, no compressed IPv4",
-	 {PPPOE(.protocol = 0x2000), .payload = 40},
+	{"PPP protocol 0x2021, which only ends like IPv4",
+	 {PPPOE(.protocol = 0x2021), IPV4(), UDP()},
 	 NON_IP},
 	{"a PPPoE length beyond the frame", {PPPOE(.length = 31), IPV4(), UDP()}, MALFORMED},
 	{"a PPPoE length of all", {PPPOE(.length = 30), IPV4(), UDP()}, CHARGED(CLIENT4)},
@@ -74,21 +74,12 @@ static const struct row rows[] = {
 	{"O-071: 14 bytes that should be IPv6", {.named = "P6U", .cut_to = 14}, MALFORMED},
 };
 
-static struct limiter limiter;
-static uint64_t sent;
-
-static void judges(void **state)
-{
-	sent++;
-	expect_row(&limiter, *state);
-}
-
 /* Any type that is neither IP, ARP, a tag nor a session is counted and passed. */
 static void judges_every_ethertype(void **state)
 {
 	static const uint16_t known[] = {0x0800, 0x0806, 0x8100, 0x86dd, 0x8864, 0x88a8};
 	const struct recipe recipe = {ETHERNET(.type = FRAME_ZERO), .payload = 46};
-	uint64_t before = packets_of(&limiter, REASON_NON_IP);
+	uint64_t before = packets_of(&shared, REASON_NON_IP);
 	struct frame frame;
 	bool other;
 
@@ -101,40 +92,24 @@ static void judges_every_ethertype(void **state)
 		for (size_t i = 0; i < COUNT(known); i++)
 			other &= known[i] != type;
 		if (other)
-			assert_int_equal(send_frame(&limiter, &frame), XDP_PASS);
+			assert_int_equal(send_frame(&shared, &frame), XDP_PASS);
 	}
-	sent += 0x10000 - COUNT(known);
-	assert_int_equal(packets_of(&limiter, REASON_NON_IP) - before, 0x10000 - COUNT(known));
-}
-
-static void counts_every_frame(void **state)
-{
-	(void)state;
-	assert_int_equal(packets_seen(&limiter), sent);
-}
-
-static int open_shared(void **state)
-{
-	struct policy policy = roomy_policy();
-
-	(void)state;
-	open_limiter(&limiter, &policy, NULL);
-	return 0;
-}
-
-static int close_shared(void **state)
-{
-	(void)state;
-	limiter_close(&limiter);
-	return 0;
+	count_sent(0x10000 - COUNT(known));
+	assert_int_equal(packets_of(&shared, REASON_NON_IP) - before, 0x10000 - COUNT(known));
 }
 
 int main(void)
 {
-	static struct CMUnitTest tests[COUNT(rows) + 2];
-	size_t count = add_rows(tests, rows, COUNT(rows), judges);
+	static const struct CMUnitTest sweeps[] = {
+		cmocka_unit_test(judges_every_ethertype),
+	};
+	static const struct table table = {
+		.name = "link layer",
+		.rows = rows,
+		.row_count = COUNT(rows),
+		.sweeps = sweeps,
+		.sweep_count = COUNT(sweeps),
+	};
 
-	tests[count++] = (struct CMUnitTest)cmocka_unit_test(judges_every_ethertype);
-	tests[count++] = (struct CMUnitTest)cmocka_unit_test(counts_every_frame);
-	return cmocka_run_group_tests_name("link layer", tests, open_shared, close_shared);
+	return run_table(&table);
 }

@@ -145,8 +145,8 @@ static void print_help(void)
 {
 	size_t i;
 
-	puts("xdpl-send -i IF --frame F [OPTION...]     send, print {\"sent\",\"bytes\",\"seconds\"}\n"
-	     "xdpl-send -i IF --receive [OPTION...]     count, print {\"received\",\"bytes\",...}\n");
+	puts("xdpl-send -i IF --frame F [OPTION...]   send, print {\"sent\", \"seconds\", ...}\n"
+	     "xdpl-send -i IF --receive [OPTION...]   count, print {\"received\", ...}\n");
 	for (i = 0; i < ARRAY_SIZE(option_table); i++)
 		printf("  --%-10s %-5s %s\n", option_table[i].name,
 		       option_table[i].argument ? option_table[i].argument : "",

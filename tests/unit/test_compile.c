@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From the policy to the program's numbers: ranges, identities, order, actions, and the way back.
- */
+/* From the policy to the numbers of the program: ranges, identities, order, and the way back. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>

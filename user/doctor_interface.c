@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What `doctor` makes of an interface: driver, MTU, queues, offloads, what is attached. */
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include "doctor.h"
+#include "units.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define ONE_BUFFER_MTU 3400 /* longer frames don't fit one buffer of any driver */
+#define PAGE_BYTES     4096 /* an XDP driver gives each descriptor a page */
+#define MUCH_RING      (256ULL << 20)
+
+static void judge_device(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	static const char *const without_xdp[] = {"bridge", "vlan",   "macvlan", "ipvlan",
+						  "vxlan",  "geneve", "dummy",	 "wireguard"};
+	const struct netdev *netdev = &facts->interface.netdev;
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+
+	(void)check;
+	finding_value(finding, "index %u", netdev->ifindex);
+	if (netdev->kind[0])
+		finding_value(finding, ", kind %s", netdev->kind);
+	if (hardware->driver[0])
+		finding_value(finding, ", driver %s %s", hardware->driver, hardware->version);
+	finding_value(finding, ", %s", netdev->up ? "up" : "down");
+	if (netdev->master[0])
+		finding_value(finding, ", part of %s %s", netdev->master_kind, netdev->master);
+	for (size_t i = 0; i < COUNT(without_xdp); i++)
+		if (!strcmp(netdev->kind, without_xdp[i]))
+			finding_advise(finding, FINDING_INFO,
+				       "no native XDP: attach to the interface below it, or use "
+				       "--mode generic");
+	if (netdev->type == ARPHRD_LOOPBACK)
+		finding_advise(finding, FINDING_INFO, "no native XDP: use --mode generic");
+	if (!strcmp(netdev->master_kind, "bond") || !strcmp(netdev->master_kind, "team"))
+		finding_advise(finding, FINDING_INFO, "attach to %s, not to its ports",
+			       netdev->master);
+}
+
+static void judge_mtu(const struct check *check, const struct facts *facts,
+		      struct finding *finding)
+{
+	const struct netdev *netdev = &facts->interface.netdev;
+
+	(void)check;
+	finding_value(finding, "%u", netdev->mtu);
+	if (netdev->mtu <= ONE_BUFFER_MTU || netdev->type == ARPHRD_LOOPBACK)
+		return;
+	if (facts->machine.there[ABILITY_FRAGS] == 0)
+		finding_advise(finding, FINDING_FIX,
+			       "ip link set dev %s mtu %u; or --mode generic; or Linux 5.18",
+			       netdev->name, ONE_BUFFER_MTU);
+	else
+		finding_advise(finding, FINDING_INFO,
+			       "if the driver refuses: ip link set dev %s mtu %u, or --mode "
+			       "generic",
+			       netdev->name, ONE_BUFFER_MTU);
+}
+
+static unsigned int receive_channels(const struct netdev_hardware *hardware)
+{
+	return hardware->rx_channels + hardware->combined_channels;
+}
+
+/* ena gives half of its queues to XDP; the others do without, or share. */
+static void advise_channels(const struct facts *facts, struct finding *finding)
+{
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+	const char *name = facts->interface.netdev.name;
+	unsigned int cpus = facts->machine.cpus;
+
+	if (!strcmp(hardware->driver, "ena") &&
+	    hardware->combined_channels * 2 > hardware->combined_channels_max)
+		finding_advise(finding, FINDING_FIX, "ethtool -L %s combined %u", name,
+			       hardware->combined_channels_max / 2);
+	if (!strcmp(hardware->driver, "virtio_net") &&
+	    hardware->combined_channels + cpus > hardware->combined_channels_max)
+		finding_advise(finding,
+			       facts->machine.version < 0x050d00 ? FINDING_FIX : FINDING_INFO,
+			       "fewer than 2 queue pairs for each CPU: before Linux 5.13 XDP is "
+			       "refused; the hypervisor sets them");
+	if (receive_channels(hardware) > cpus)
+		finding_advise(finding, FINDING_INFO, "more receive queues than CPUs");
+}
+
+static void judge_queues(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	const struct netdev *netdev = &facts->interface.netdev;
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+
+	(void)check;
+	finding_value(finding, "%u rx, %u tx", netdev->rx_queues, netdev->tx_queues);
+	if (hardware->combined_channels_max)
+		finding_value(finding, "; %u combined channels of %u", hardware->combined_channels,
+			      hardware->combined_channels_max);
+	else if (hardware->rx_channels_max)
+		finding_value(finding, "; channels: %u rx of %u, %u tx of %u",
+			      hardware->rx_channels, hardware->rx_channels_max,
+			      hardware->tx_channels, hardware->tx_channels_max);
+	advise_channels(facts, finding);
+}
+
+static void judge_ring(const struct check *check, const struct facts *facts,
+		       struct finding *finding)
+{
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+	uint64_t bytes = (uint64_t)hardware->rx_ring * receive_channels(hardware) * PAGE_BYTES;
+	char memory[UNITS_TEXT_SIZE];
+
+	(void)check;
+	if (!hardware->rx_ring_max)
+		return;
+	finding_value(finding, "%u of %u frames for each queue", hardware->rx_ring,
+		      hardware->rx_ring_max);
+	if (bytes <= MUCH_RING)
+		return;
+	format_bytes(bytes, memory, sizeof(memory));
+	finding_advise(finding, FINDING_INFO,
+		       "XDP takes a page for each: %s; fewer stay in the cache: ethtool -G %s rx "
+		       "512",
+		       memory, facts->interface.netdev.name);
+}
+
+static const char *on_off(bool on, bool fixed)
+{
+	static const char *const words[2][2] = {{"off", "off [fixed]"}, {"on", "on [fixed]"}};
+
+	return words[on][fixed];
+}
+
+/* Drivers that refuse XDP while their card merges; the others switch it off themselves. */
+static bool refuses_gro_hw(const char *driver)
+{
+	return !strcmp(driver, "virtio_net") || !strcmp(driver, "mlx5_core");
+}
+
+static void judge_offloads(const struct check *check, const struct facts *facts,
+			   struct finding *finding)
+{
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+	const char *name = facts->interface.netdev.name;
+
+	(void)check;
+	finding_value(finding, "gro %s, gro-hw %s, lro %s, rx-vlan %s",
+		      on_off(hardware->gro, hardware->gro_fixed),
+		      on_off(hardware->gro_hw, hardware->gro_hw_fixed),
+		      on_off(hardware->lro, hardware->lro_fixed),
+		      on_off(hardware->rx_vlan, hardware->rx_vlan_fixed));
+	if (hardware->lro)
+		finding_advise(finding, FINDING_FIX, hardware->lro_fixed
+			       ? "lro can't be switched off on %s: use --mode generic"
+			       : "ethtool -K %s lro off", name);
+	if (hardware->gro_hw)
+		finding_advise(finding,
+			       refuses_gro_hw(hardware->driver) ? FINDING_FIX : FINDING_INFO,
+			       "%sethtool -K %s rx-gro-hw off",
+			       refuses_gro_hw(hardware->driver) ? "" : "if attaching fails: ",
+			       name);
+	if (hardware->rx_vlan)
+		finding_advise(finding, FINDING_INFO,
+			       "the card takes VLAN tags off before XDP sees them: matters only "
+			       "for rules by VLAN");
+}
+
+static void judge_attached(const struct check *check, const struct facts *facts,
+			   struct finding *finding)
+{
+	const struct interface *interface = &facts->interface;
+	const struct attachment *there = &interface->attachment;
+	const char *name = interface->netdev.name;
+
+	(void)check;
+	if (interface->attachment_err) {
+		finding_value(finding, "can't be told: %s", strerror(-interface->attachment_err));
+		finding->state = FINDING_INFO;
+		return;
+	}
+	if (there->mode == MODE_NONE) {
+		finding_value(finding, "nothing");
+		return;
+	}
+	finding_value(finding, "%s '%s', id %u, %s mode, by %s",
+		      there->ours ? "our" : "the foreign program", there->program_name,
+		      there->program_id, mode_name(there->mode), there->link_id ? "link" : "netlink");
+	if (!there->ours)
+		finding_advise(finding, FINDING_FIX,
+			       "remove it with the tool that attached it, or: xdp-limit attach %s "
+			       "--force ...",
+			       name);
+	else if (!interface->pins_complete)
+		finding_advise(finding, FINDING_FIX,
+			       "its pins are gone: xdp-limit attach %s ... makes them again", name);
+	if (there->mode == MODE_GENERIC)
+		finding_advise(finding, FINDING_INFO,
+			       "generic mode is slower, and sees frames after merging");
+}
+
+const struct check interface_checks[] = {
+	{"device", judge_device, NULL},	    {"mtu", judge_mtu, NULL},
+	{"queues", judge_queues, NULL},	    {"ring", judge_ring, NULL},
+	{"offloads", judge_offloads, NULL}, {"attached", judge_attached, NULL},
+	{NULL, NULL, NULL},
+};

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What `doctor` makes of the machine: kernel, rights, file systems. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "doctor.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define OLDEST	     0x050f00 /* 5.15: the oldest that is tested */
+#define NO_MEMLOCK   0x050b00 /* 5.11 counts memory of maps by cgroup */
+
+void finding_value(struct finding *finding, const char *format, ...)
+{
+	size_t length = strlen(finding->value);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(finding->value + length, sizeof(finding->value) - length, format, arguments);
+	va_end(arguments);
+}
+
+void finding_advise(struct finding *finding, enum finding_state state, const char *format, ...)
+{
+	size_t length = strlen(finding->advice);
+	va_list arguments;
+
+	if (finding->state < state)
+		finding->state = state;
+	if (length)
+		length += snprintf(finding->advice + length, sizeof(finding->advice) - length,
+				   "; ");
+	if (length >= sizeof(finding->advice))
+		return;
+	va_start(arguments, format);
+	vsnprintf(finding->advice + length, sizeof(finding->advice) - length, format, arguments);
+	va_end(arguments);
+}
+
+static void judge_kernel(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	const struct machine *machine = &facts->machine;
+
+	(void)check;
+	finding_value(finding, "Linux %s %s, %u CPU%s", machine->release, machine->hardware,
+		      machine->cpus, machine->cpus == 1 ? "" : "s");
+	if (machine->version < OLDEST)
+		finding_advise(finding, FINDING_FIX, "xdp-limit needs Linux 5.15 or newer");
+}
+
+static void judge_versions(const struct check *check, const struct facts *facts,
+			   struct finding *finding)
+{
+	(void)check;
+	finding_value(finding, "xdp-limit " XDP_LIMIT_VERSION ", libbpf %s",
+		      facts->machine.libbpf);
+}
+
+/* CAP_SYS_ADMIN stands in for the others but CAP_NET_ADMIN; programs and maps are found by it. */
+static void judge_rights(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+	} needed[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_SYS_ADMIN, "CAP_SYS_ADMIN"}};
+	bool lacks = false;
+
+	(void)check;
+	for (size_t i = 0; i < COUNT(needed); i++) {
+		if (facts->machine.capabilities >> needed[i].number & 1)
+			continue;
+		finding_value(finding, "%s%s", lacks ? ", " : "lacks ", needed[i].name);
+		lacks = true;
+	}
+	if (lacks)
+		finding_advise(finding, FINDING_FIX,
+			       "run as root: sudo xdp-limit ...; a container needs them given");
+	else
+		finding_value(finding, "CAP_NET_ADMIN, CAP_SYS_ADMIN");
+}
+
+/* Names of @check's abilities whose state is @wanted, with the kernel that brought them. */
+static unsigned int name_abilities(const struct check *check, const struct machine *machine,
+				   bool wanted, struct finding *finding)
+{
+	unsigned int count = 0;
+
+	for (const enum ability_id *id = check->abilities; *id != ABILITY_COUNT; id++) {
+		const struct kernel_ability *ability = kernel_ability(*id);
+
+		if ((machine->there[*id] > 0) != wanted)
+			continue;
+		finding_value(finding, "%s%s", count++ ? ", " : wanted ? "" : "lacks ",
+			      ability->name);
+		if (!wanted && ability->since)
+			finding_value(finding, " (Linux %s)", ability->since);
+	}
+	return count;
+}
+
+static bool could_ask(const struct check *check, const struct machine *machine,
+		      struct finding *finding)
+{
+	int there = machine->there[check->abilities[0]];
+
+	if (there >= 0)
+		return true;
+	finding_value(finding, "not asked: %s", strerror(-there));
+	finding->state = FINDING_INFO;
+	return false;
+}
+
+static void judge_needed(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	if (!could_ask(check, &facts->machine, finding))
+		return;
+	if (name_abilities(check, &facts->machine, false, finding))
+		finding_advise(finding, FINDING_FIX,
+			       "a newer kernel: Linux 5.15 has all that is needed");
+	else
+		name_abilities(check, &facts->machine, true, finding);
+}
+
+/* Used where they are there; without them frames are measured more coarsely. */
+static void judge_frames(const struct check *check, const struct facts *facts,
+			 struct finding *finding)
+{
+	const int *there = facts->machine.there;
+
+	if (!could_ask(check, &facts->machine, finding))
+		return;
+	if (!name_abilities(check, &facts->machine, false, finding))
+		name_abilities(check, &facts->machine, true, finding);
+	if (there[ABILITY_FRAGS] <= 0)
+		finding_advise(finding, FINDING_INFO,
+			       "an MTU above 3400 needs --mode generic on this kernel");
+	if (there[ABILITY_SKB_FACTS] <= 0)
+		finding_advise(finding, FINDING_INFO,
+			       "in generic mode packets in merged frames are estimated");
+}
+
+static void judge_jit(const struct check *check, const struct facts *facts,
+		      struct finding *finding)
+{
+	if (!could_ask(check, &facts->machine, finding))
+		return;
+	if (facts->machine.there[ABILITY_JIT] > 0) {
+		finding_value(finding, "on");
+		return;
+	}
+	finding_value(finding, "off: programs are interpreted, several times slower");
+	finding_advise(finding, FINDING_FIX, "sysctl net.core.bpf_jit_enable=1");
+}
+
+static void judge_types(const struct check *check, const struct facts *facts,
+			struct finding *finding)
+{
+	if (!could_ask(check, &facts->machine, finding))
+		return;
+	if (facts->machine.there[ABILITY_TYPES] > 0) {
+		finding_value(finding, "the kernel tells its types");
+		return;
+	}
+	finding_value(finding, "no /sys/kernel/btf/vmlinux");
+	finding_advise(finding, FINDING_FIX,
+		       "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it");
+}
+
+static void judge_memlock(const struct check *check, const struct facts *facts,
+			  struct finding *finding)
+{
+	char limit[UNITS_TEXT_SIZE];
+
+	(void)check;
+	if (facts->machine.version >= NO_MEMLOCK || facts->machine.memlock == UINT64_MAX)
+		return;
+	format_bytes(facts->machine.memlock, limit, sizeof(limit));
+	finding_value(finding, "%s, and this kernel counts maps against it", limit);
+	finding_advise(finding, FINDING_FIX,
+		       "ulimit -l unlimited; in a systemd unit: LimitMEMLOCK=infinity");
+}
+
+static void judge_bpffs(const struct check *check, const struct facts *facts,
+			struct finding *finding)
+{
+	(void)check;
+	if (facts->machine.bpffs) {
+		finding_value(finding, "mounted at /sys/fs/bpf");
+		return;
+	}
+	finding_value(finding, "not mounted at /sys/fs/bpf");
+	if (facts->machine.own_mounts)
+		finding_advise(finding, FINDING_FIX,
+			       "inside `ip netns exec NAME` leave that out and run: xdp-limit "
+			       "--netns NAME ...; a container needs the host's mounted");
+	else
+		finding_advise(finding, FINDING_INFO, "attach mounts it");
+}
+
+static void judge_lockdown(const struct check *check, const struct facts *facts,
+			   struct finding *finding)
+{
+	const struct machine *machine = &facts->machine;
+
+	(void)check;
+	if (machine->lockdown[0])
+		finding_value(finding, "lockdown %s, ", machine->lockdown);
+	switch (machine->unprivileged_disabled) {
+	case -1:
+		finding_value(finding, "unprivileged BPF: not known");
+		break;
+	case 0:
+		finding_value(finding, "unprivileged BPF is allowed");
+		finding_advise(finding, FINDING_INFO,
+			       "safer off: sysctl kernel.unprivileged_bpf_disabled=2");
+		break;
+	default:
+		finding_value(finding, "unprivileged BPF is off");
+	}
+}
+
+static const enum ability_id programs[] = {ABILITY_XDP, ABILITY_LINK, ABILITY_BIND,
+					   ABILITY_ATOMICS, ABILITY_COUNT};
+static const enum ability_id maps[] = {ABILITY_HASH,   ABILITY_LRU,   ABILITY_ARRAY,
+				       ABILITY_PERCPU, ABILITY_BATCH, ABILITY_COUNT};
+static const enum ability_id helpers[] = {ABILITY_LOOKUP, ABILITY_UPDATE, ABILITY_BOOT_CLOCK,
+					  ABILITY_COUNT};
+static const enum ability_id frames[] = {ABILITY_FRAGS, ABILITY_BUFF_LENGTH, ABILITY_SKB_FACTS,
+					 ABILITY_COUNT};
+static const enum ability_id jit[] = {ABILITY_JIT, ABILITY_COUNT};
+static const enum ability_id types[] = {ABILITY_TYPES, ABILITY_COUNT};
+
+const struct check machine_checks[] = {
+	{"kernel", judge_kernel, NULL},
+	{"versions", judge_versions, NULL},
+	{"rights", judge_rights, NULL},
+	{"programs", judge_needed, programs},
+	{"maps", judge_needed, maps},
+	{"helpers", judge_needed, helpers},
+	{"frames", judge_frames, frames},
+	{"btf", judge_types, types},
+	{"jit", judge_jit, jit},
+	{"memlock", judge_memlock, NULL},
+	{"bpffs", judge_bpffs, NULL},
+	{"lockdown", judge_lockdown, NULL},
+	{NULL, NULL, NULL},
+};
