@@ -41,19 +41,25 @@ INLINE bool skip(struct cursor *cursor, __u32 size)
 	return true;
 }
 
+/** A cursor at @offset of the frame; its pointers are fresh loads, of which nothing is known yet. */
+INLINE void place(struct cursor *cursor, struct xdp_md *ctx, __u64 offset)
+{
+	cursor->start = (void *)(long)READ_ONCE(ctx->data);
+	cursor->end = (void *)(long)READ_ONCE(ctx->data_end);
+	cursor->position = cursor->start + offset;
+}
+
 /*
  * Forget how the position was reached: the difference of two packet pointers is an unknown number
  * to the verifier, so the ways that lead here (tags, sessions, options) are walked on once, not
  * each on its own. @mask is a bound, all ones, that no real offset passes.
  */
-INLINE void merge_ways(struct cursor *cursor, __u64 mask)
+INLINE void merge_ways(struct cursor *cursor, struct xdp_md *ctx, __u64 mask)
 {
 	void *position = cursor->position;
-	__u64 offset;
 
 	asm volatile("" : "+r"(position));
-	offset = position - cursor->start;
-	cursor->position = cursor->start + (offset & mask);
+	place(cursor, ctx, (position - cursor->start) & mask);
 }
 
 #endif

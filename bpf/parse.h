@@ -28,26 +28,23 @@ INLINE enum reason parse_headers(struct xdp_md *ctx, struct cursor *cursor,
 	enum reason reason;
 	__be16 ethertype;
 
-	reason = parse_link(cursor, packet, &ethertype);
+	reason = parse_link(ctx, cursor, packet, &ethertype);
 	if (reason != REASON_NONE)
 		return reason;
 	reason = parse_network(ctx, cursor, packet, ethertype);
 	if (reason != REASON_NONE)
 		return reason;
-	merge_ways(cursor, MAX_NETWORK_OFFSET);
+	merge_ways(cursor, ctx, MAX_NETWORK_OFFSET);
 	return parse_transport(cursor, packet);
 }
 
 /** Fill @packet from the frame. It must be zero; its length is set whatever the reason is. */
 INLINE enum reason parse(struct xdp_md *ctx, struct packet *packet)
 {
-	struct cursor cursor = {
-		.start = (void *)(long)ctx->data,
-		.end = (void *)(long)ctx->data_end,
-	};
+	struct cursor cursor;
 	enum reason reason;
 
-	cursor.position = cursor.start;
+	place(&cursor, ctx, 0);
 	packet->length = frame_length(ctx);
 	packet->segments = 1;
 	cursor.left = packet->length;

@@ -129,15 +129,12 @@ INLINE bool walk_extension(struct cursor *cursor, struct chain *chain, struct pa
 __noinline int walk_extensions(struct xdp_md *ctx, struct chain *chain)
 {
 	struct packet marks = {};
-	struct cursor cursor = {
-		.start = (void *)(long)ctx->data,
-		.end = (void *)(long)ctx->data_end,
-	};
+	struct cursor cursor;
 
 	if (!chain)
 		return 0;
+	place(&cursor, ctx, chain->offset & MAX_NETWORK_OFFSET);
 	cursor.left = chain->left;
-	cursor.position = cursor.start + (chain->offset & MAX_NETWORK_OFFSET);
 	for (int walked = 0; walked < MAX_EXTENSIONS; walked++) {
 		if (!is_extension(chain->protocol) || marks.flags & PACKET_LATER_FRAGMENT)
 			break;
@@ -145,7 +142,7 @@ __noinline int walk_extensions(struct xdp_md *ctx, struct chain *chain)
 			chain->malformed = true;
 			break;
 		}
-		merge_ways(&cursor, MAX_NETWORK_OFFSET);
+		merge_ways(&cursor, ctx, MAX_NETWORK_OFFSET);
 	}
 	chain->flags = marks.flags;
 	chain->left = cursor.left;
@@ -168,7 +165,7 @@ INLINE enum reason parse_extensions(struct xdp_md *ctx, struct cursor *cursor,
 	packet->protocol = chain.protocol;
 	packet->flags |= chain.flags;
 	cursor->left = chain.left;
-	cursor->position = cursor->start + (chain.offset & MAX_NETWORK_OFFSET);
+	place(cursor, ctx, chain.offset & MAX_NETWORK_OFFSET);
 	if (chain.malformed)
 		return REASON_MALFORMED;
 	/* A later fragment's next header is that of the whole: nothing here to walk. */

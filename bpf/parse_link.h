@@ -87,7 +87,8 @@ INLINE enum reason parse_pppoe(struct cursor *cursor, __be16 *ethertype)
 	return parse_ppp(cursor, ethertype);
 }
 
-INLINE enum reason parse_link(struct cursor *cursor, struct packet *packet, __be16 *ethertype)
+INLINE enum reason parse_link(struct xdp_md *ctx, struct cursor *cursor, struct packet *packet,
+			      __be16 *ethertype)
 {
 	struct ethhdr *ethernet = pull(cursor, sizeof(*ethernet));
 	enum reason reason;
@@ -100,7 +101,7 @@ INLINE enum reason parse_link(struct cursor *cursor, struct packet *packet, __be
 		return reason;
 	if (*ethertype == bpf_htons(ETH_P_PPP_SES))
 		reason = parse_pppoe(cursor, ethertype);
-	merge_ways(cursor, MAX_LINK_OFFSET);
+	merge_ways(cursor, ctx, MAX_LINK_OFFSET);
 	return reason;
 }
 
