@@ -43,8 +43,7 @@ INLINE bool is_multicast_listener(const struct packet *packet)
 		     packet->icmp_type <= ICMPV6_MLD_DONE) ||
 		    packet->icmp_type == ICMPV6_MLD2_REPORT;
 
-	return type && packet->hop_limit == 1 &&
-	       (is_link_local(packet) || is_unspecified(packet));
+	return type && packet->hop_limit == 1 && (is_link_local(packet) || is_unspecified(packet));
 }
 
 INLINE bool is_icmpv6_control(const struct packet *packet)
@@ -58,14 +57,17 @@ INLINE bool is_icmp_control(const struct packet *packet)
 	return packet->icmp_type == ICMP_DEST_UNREACH && packet->icmp_code == ICMP_FRAG_NEEDED;
 }
 
-INLINE bool is_dhcp(const struct packet *packet)
+INLINE bool is_between(const struct packet *packet, __u16 one, __u16 other)
 {
 	__u16 from = packet->source_port, to = packet->destination_port;
-	bool ports = packet->family == 4
-			     ? (from == DHCP_CLIENT && to == DHCP_SERVER) ||
-				       (from == DHCP_SERVER && to == DHCP_CLIENT)
-			     : (from == DHCPV6_CLIENT && to == DHCPV6_SERVER) ||
-				       (from == DHCPV6_SERVER && to == DHCPV6_CLIENT);
+
+	return (from == one && to == other) || (from == other && to == one);
+}
+
+INLINE bool is_dhcp(const struct packet *packet)
+{
+	bool ports = packet->family == 4 ? is_between(packet, DHCP_CLIENT, DHCP_SERVER)
+					 : is_between(packet, DHCPV6_CLIENT, DHCPV6_SERVER);
 
 	return ports && (is_unspecified(packet) || is_link_local(packet));
 }
@@ -104,8 +106,8 @@ __noinline int control_budget(__u64 now_ns)
 	struct shared_word *shared = bpf_map_lookup_elem(&budgets, &index);
 	__u64 left;
 
-	return shared && charge_word(&shared->word, now_ns, &budget, CONTROL_INTERVAL_NS, &left) ==
-				 CHARGED;
+	return shared &&
+	       charge_word(&shared->word, now_ns, &budget, CONTROL_INTERVAL_NS, &left) == CHARGED;
 }
 
 /** Pass control traffic uncharged; beyond the budget it is charged like everything else. */

@@ -17,8 +17,8 @@ struct judgement {
 };
 
 /* Bounded by a constant of the frozen policy, so the verifier walks only the limits there are. */
-#define for_each_limit(i, mask)                                                                   \
-	for (__u32 i = 0; i < MAX_LIMITS && i < config.limit_count; i++)                          \
+#define for_each_limit(i, mask)                                          \
+	for (__u32 i = 0; i < MAX_LIMITS && i < config.limit_count; i++) \
 		if ((mask) & (1U << i))
 
 /* Another limit's failure is no state of this word: reads only, and ends nearly every drop. */

@@ -23,7 +23,7 @@ struct packet {
 	__u16 headers;	/* bytes up to the transport payload, repeated by each segment */
 	__u16 source_port; /* host order */
 	__u16 destination_port;
-	__u16 vlan; /* the outer tag's id; 0 without a tag */
+	__u16 vlan;  /* the outer tag's id; 0 without a tag */
 	__u8 family; /* 4, 6, or 0 when not IP */
 	__u8 protocol;
 	__u8 hop_limit;

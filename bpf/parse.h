@@ -8,8 +8,8 @@
 #include "parse_link.h"
 #include "parse_transport.h"
 
-INLINE enum reason parse_network(struct xdp_md *ctx, struct cursor *cursor,
-				 struct packet *packet, __be16 ethertype)
+INLINE enum reason parse_network(struct xdp_md *ctx, struct cursor *cursor, struct packet *packet,
+				 __be16 ethertype)
 {
 	if (ethertype == bpf_htons(ETH_P_IP)) {
 		packet->family = 4;
@@ -22,8 +22,7 @@ INLINE enum reason parse_network(struct xdp_md *ctx, struct cursor *cursor,
 	return ethertype == bpf_htons(ETH_P_ARP) ? REASON_CONTROL : REASON_NON_IP;
 }
 
-INLINE enum reason parse_headers(struct xdp_md *ctx, struct cursor *cursor,
-				 struct packet *packet)
+INLINE enum reason parse_headers(struct xdp_md *ctx, struct cursor *cursor, struct packet *packet)
 {
 	enum reason reason;
 	__be16 ethertype;

@@ -7,7 +7,7 @@
 #include "reasons.h"
 
 /* Raised whenever a pinned value or the read-only data changes its meaning. */
-#define XDP_LIMIT_ABI	1
+#define XDP_LIMIT_ABI 1
 /* "xdplimit" in memory order: how a program is recognised as ours, whatever its name. */
 #define XDP_LIMIT_MAGIC 0x74696d696c706478ULL
 
@@ -64,23 +64,23 @@ struct tally {
  * the same table. The table is made with the smallest variant that holds its limits.
  */
 #define XDP_LIMIT_GROUPS(X) X(1) X(2) X(4) X(8) X(16) X(32)
-#define XDP_LIMIT_GROUP(n)                                                                        \
-	struct group_##n {                                                                        \
-		__u64 born_ns; /* boot clock: tells two lives of one key apart */                 \
-		__u64 words[n];                                                                   \
-		struct tally tallies[n];                                                          \
+#define XDP_LIMIT_GROUP(n)                                                        \
+	struct group_##n {                                                        \
+		__u64 born_ns; /* boot clock: tells two lives of one key apart */ \
+		__u64 words[n];                                                   \
+		struct tally tallies[n];                                          \
 	};
 XDP_LIMIT_GROUPS(XDP_LIMIT_GROUP)
 
-#define GROUP_SIZE(n)	      (8U + (n) * (8U + (__u32)sizeof(struct tally)))
-#define GROUP_WORD(slot)      (8U + (slot) * 8U)
-#define GROUP_TALLY(n, slot)  (8U + (n) * 8U + (slot) * (__u32)sizeof(struct tally))
+#define GROUP_SIZE(n)	     (8U + (n) * (8U + (__u32)sizeof(struct tally)))
+#define GROUP_WORD(slot)     (8U + 8U * (slot))
+#define GROUP_TALLY(n, slot) (8U + 8U * (n) + (__u32)sizeof(struct tally) * (slot))
 
 /* One line of the per-CPU counter cache: increments of one (source, limit), not yet in its group. */
 struct cached_tally {
 	struct bucket_key key;
 	__u16 slot;
-	__u16 misses; /* of other sources since the owner was last seen */
+	__u16 misses;  /* of other sources since the owner was last seen */
 	__u64 born_ns; /* 0: the line is free */
 	__u32 pending; /* packets since the last flush */
 	__u32 pad;
@@ -133,7 +133,7 @@ enum budget {
 
 /* What user space changes while the program runs. */
 struct switches {
-	__u64 generation; /* of the newest program: an older one never repairs a word */
+	__u64 generation;    /* of the newest program: an older one never repairs a word */
 	__u64 guards_end_ns; /* boot clock: after it no guard lives, and nobody looks for one */
 };
 
@@ -206,19 +206,19 @@ struct config {
 	__u32 abi;
 	__u32 limit_count;
 	__u64 generation;
-	__u64 attached_ns; /* CLOCK_REALTIME, of the first attach of this table */
-	__u64 ipv6_mask[2]; /* network order */
-	__u32 ipv4_mask;    /* network order */
-	__u32 words;	    /* per group */
-	__u32 fanout;	    /* possible CPUs + 1 */
-	__u8 generic;	    /* attached in generic mode: frames may be merged */
-	__u8 skb_facts;	    /* kernel >= 6.2: frags flag and segments can be read, not guessed */
+	__u64 attached_ns;   /* CLOCK_REALTIME, of the first attach of this table */
+	__u64 ipv6_mask[2];  /* network order */
+	__u32 ipv4_mask;     /* network order */
+	__u32 words;	     /* per group */
+	__u32 fanout;	     /* possible CPUs + 1 */
+	__u8 generic;	     /* attached in generic mode: frames may be merged */
+	__u8 skb_facts;	     /* kernel >= 6.2: frags flag and segments can be read, not guessed */
 	__u8 may_have_frags; /* without skb_facts: ask for the full length of every frame */
 	__u8 dry_run;
 	__u8 fragments; /* enum fragments_policy */
 	__u8 pad[3];
-	__u8 actions[REASON_SLOTS]; /* enum xdp_action by reason */
-	struct limit limits[MAX_LIMITS]; /* in charge order */
+	__u8 actions[REASON_SLOTS];	       /* enum xdp_action by reason */
+	struct limit limits[MAX_LIMITS];       /* in charge order */
 	struct limit_label labels[MAX_LIMITS]; /* same order */
 };
 

@@ -14,7 +14,7 @@
 #define GCRA_PAST      (1ULL << 62)
 #define GCRA_BURST_MAX (1ULL << 60)
 /* No frame is larger; keeps units * multiplier below 2^63 (checked when a policy is compiled). */
-#define UNITS_MAX      (1U << 20)
+#define UNITS_MAX (1U << 20)
 
 /** Ticks that the bucket owes at @now (ticks); 0 when idle. */
 static inline __attribute__((always_inline)) __u64 gcra_debt(__u64 word, __u64 now)
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) int gcra_fits(__u64 debt, __u64 cos
  * to now, which only a compare-and-swap can do.
  */
 static inline __attribute__((always_inline)) int gcra_roomy(__u64 debt, __u64 cost, __u64 burst,
-							     __u64 share, __u32 fanout)
+							    __u64 share, __u32 fanout)
 {
 	return debt && cost <= share && debt + fanout * cost <= burst;
 }
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) int gcra_foreign(__u64 debt, __u64 
  * @units must be at most the limit's max_units, which keeps the product below 2^63.
  */
 static inline __attribute__((always_inline)) __u64 cost_ticks(__u64 units, __u64 multiplier,
-							       __u8 shift)
+							      __u8 shift)
 {
 	return (units * multiplier + ((1ULL << shift) - 1)) >> shift;
 }

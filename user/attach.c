@@ -33,25 +33,35 @@ enum attach_option {
 	OPTION_NO_SSH_GUARD,
 };
 
+// clang-format off
 static const struct option_spec options[] = {
-	[OPTION_RATE] = {"rate", "RATE", "packets: 1000pps, 20/s, 100/min, 8000 per 30s, unlimited, block"},
-	[OPTION_BURST] = {"burst", "N", "packets at once (default: one second of the rate), or a time of the rate"},
-	[OPTION_BYTES] = {"bytes", "RATE", "bandwidth: '10 Mbit/s', 500kB/s, 1MiB/s, unlimited, block"},
-	[OPTION_BYTES_BURST] = {"bytes-burst", "SIZE", "bytes at once: 256KiB, 250ms (default: 250 ms, at least 64 KiB)"},
+	[OPTION_RATE] = {"rate", "RATE",
+		"packets: 1000pps, 20/s, 100/min, 8000 per 30s, unlimited, block"},
+	[OPTION_BURST] = {"burst", "N",
+		"packets at once (default: one second of the rate), or a time of the rate"},
+	[OPTION_BYTES] = {"bytes", "RATE",
+		"bandwidth: '10 Mbit/s', 500kB/s, 1MiB/s, unlimited, block"},
+	[OPTION_BYTES_BURST] = {"bytes-burst", "SIZE",
+		"bytes at once: 256KiB, 250ms (default: 250 ms, at least 64 KiB)"},
 	[OPTION_IPV4_PREFIX] = {"ipv4-prefix", "N", "one bucket for each IPv4 /N (default 32)"},
 	[OPTION_IPV6_PREFIX] = {"ipv6-prefix", "N", "one bucket for each IPv6 /N (default 64)"},
 	[OPTION_SOURCES] = {"sources", "N", "buckets in the table (default 1048576)"},
-	[OPTION_WHEN_FULL] = {"when-full", "WHAT", "a source that gets no bucket: pass (default) or drop"},
+	[OPTION_WHEN_FULL] = {"when-full", "WHAT",
+		"a source that gets no bucket: pass (default) or drop"},
 	[OPTION_FRAGMENTS] = {"fragments", "WHAT", "count (default), drop or pass"},
 	[OPTION_MALFORMED] = {"malformed", "WHAT", "what can't be parsed: drop (default) or pass"},
-	[OPTION_MODE] = {"mode", "MODE", "native (default), generic, or auto: generic when native is refused"},
+	[OPTION_MODE] = {"mode", "MODE",
+		"native (default), generic, or auto: generic when native is refused"},
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "drop nothing; count what would have been dropped"},
 	[OPTION_FORCE] = {"force", NULL, "replace a foreign XDP program"},
-	[OPTION_RECREATE] = {"recreate", NULL, "start with fresh buckets where the running table can't be kept"},
-	[OPTION_WAIT] = {"wait", "TIME", "for the interface to appear and for another command to end"},
+	[OPTION_RECREATE] = {"recreate", NULL,
+		"start with fresh buckets where the running table can't be kept"},
+	[OPTION_WAIT] = {"wait", "TIME",
+		"for the interface to appear and for another command to end"},
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},
 	{NULL, NULL, NULL},
 };
+// clang-format on
 
 static const char notes[] =
 	"A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
@@ -349,7 +359,7 @@ static void say_done(const struct attach_request *request)
 		const struct policy_limit *limit = &request->policy->limits[i];
 
 		format_rate(&limit->rate, rate, sizeof(rate));
-		format_burst(limit->burst, limit->rate.unit, burst, sizeof(burst));
+		describe_burst(limit->burst, &limit->rate, burst, sizeof(burst));
 		if (limit->rate.kind == LIMIT_METERED)
 			printf("  %s: %s, burst %s, for each source\n", limit->name, rate, burst);
 		else
@@ -398,8 +408,8 @@ static enum exit_status run(const struct invocation *invocation)
 	int mode = CHOOSE(invocation, OPTION_MODE, WORD_NATIVE, &why, "native", "generic", "auto");
 	int err = mode < 0 ? mode : fill_policy(invocation, &policy, &why);
 
-	if (!err && invocation->values[OPTION_WAIT])
-		err = parse_time(invocation->values[OPTION_WAIT], &wait_ns, &why);
+	if (!err)
+		err = parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 	if (err) {
 		report_error("%s", why.text);
 		return EXIT_USAGE;

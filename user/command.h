@@ -35,6 +35,7 @@ struct command {
 	const char *notes;     /* a paragraph or more, for `xdp-limit COMMAND --help` */
 	int positionals_min, positionals_max;
 	bool reads; /* takes --json */
+	bool anywhere; /* runs where pins are out of reach: the others refuse there */
 	const struct option_spec *options;
 	enum exit_status (*run)(const struct invocation *invocation);
 };

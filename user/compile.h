@@ -36,8 +36,7 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
  * unchanged (name, unit, algorithm, per, tick). Returns 0, or -ESTALE with a sentence in @why
  * when the policy needs another table (size, prefixes, no free slot, a tick that can't hold it).
  */
-int table_extend(const struct policy *policy, struct table_identity *table,
-		 struct complaint *why);
+int table_extend(const struct policy *policy, struct table_identity *table, struct complaint *why);
 
 /** table_find - the identity that @limit has in @table, or NULL. */
 const struct limit_identity *table_find(const struct table_identity *table,
@@ -49,8 +48,7 @@ const struct limit_identity *table_find(const struct table_identity *table,
  * The caller sets generation and attached_ns.
  */
 int compile_policy(const struct policy *policy, const struct table_identity *table,
-		   const struct compile_facts *facts, struct config *config,
-		   struct complaint *why);
+		   const struct compile_facts *facts, struct config *config, struct complaint *why);
 
 /** table_memory - bytes that a table of @sources entries with @words words takes, estimated. */
 uint64_t table_memory(uint64_t sources, unsigned int words);

@@ -14,7 +14,7 @@ __extension__ typedef unsigned __int128 u128;
 #define UNIT_TICKS_WANTED (1ULL << 17)
 /* A kept tick is good enough down to here: 1e-4. */
 #define UNIT_TICKS_KEPT 10000ULL
-#define SHIFT_MAX       31
+#define SHIFT_MAX	31
 /* Of multiplier and units, while the scale is sought: half of what the kernel's product may be. */
 #define PRODUCT_MAX (1ULL << 62)
 
@@ -25,7 +25,7 @@ static const struct unit_traits {
 	const char *fastest;
 	uint64_t rate_max; /* units per second: a full packet still costs enough ticks */
 	uint64_t smallest; /* units of the smallest packet */
-	uint64_t full;     /* units of a full packet */
+	uint64_t full;	   /* units of a full packet */
 } unit_traits[] = {
 	[UNIT_PACKETS] = {"packet", "1 per 13343d", "1000000000 pps", 1000000000ULL, 1, 1},
 	/* 1536 ticks for 1500 bytes: better than 1e-3 */
@@ -72,8 +72,8 @@ static struct scale fraction_scale(const struct policy_limit *limit, unsigned in
 	struct scale scale = {.shift = SHIFT_MAX};
 
 	do
-		scale.multiplier =
-			divide_up((u128)rate->per_ns << (tick + scale.shift), rate->amount);
+		scale.multiplier = divide_up((u128)rate->per_ns << (tick + scale.shift),
+					     rate->amount);
 	while (scale.multiplier * frame >= PRODUCT_MAX && scale.shift--);
 	if (limit->burst <= UNITS_MAX)
 		return fit_to_burst(scale, limit->burst, tick);
@@ -239,8 +239,8 @@ void limit_read(const struct limit *limit, const struct limit_label *label, uint
 		uint64_t now_ns, struct limit_state *state)
 {
 	uint64_t debt = gcra_debt(word, now_ns << limit->tick);
-	uint64_t cost =
-		cost_ticks(unit_traits[limit->unit].smallest, limit->multiplier, limit->shift);
+	uint64_t cost = cost_ticks(unit_traits[limit->unit].smallest, limit->multiplier,
+				   limit->shift);
 
 	if (label->kind != LIMIT_METERED) {
 		bool block = label->kind == LIMIT_BLOCK;
@@ -255,7 +255,7 @@ void limit_read(const struct limit *limit, const struct limit_label *label, uint
 	if (gcra_foreign(debt, limit->burst, limit->slack))
 		debt = limit->burst;
 	/* A large burst may have been rounded down; it is whole all the same. */
-	state->remaining = !debt                 ? label->burst
+	state->remaining = !debt		 ? label->burst
 			   : debt < limit->burst ? units_in(limit->burst - debt, limit)
 						 : 0;
 	state->reset_seconds = seconds(debt, limit->tick);

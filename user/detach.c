@@ -59,7 +59,8 @@ static enum exit_status detach_one(unsigned int ifindex, const char *name, uint6
 	}
 	err = attachment_find(ifindex, &there);
 	if (err) {
-		report_error("cannot read what is attached to %s: %s", name, strerror(-err));
+		report_error("cannot read what is attached to %s: %s%s", name, strerror(-err),
+			     permission_hint(err));
 		return EXIT_FAILED;
 	}
 	if (!there.ours)
@@ -131,11 +132,9 @@ static enum exit_status run(const struct invocation *invocation)
 	const char *name = invocation->positionals[0];
 	struct complaint why;
 	struct netdev netdev;
-	uint64_t wait_ns = 0;
-	int err = 0;
+	uint64_t wait_ns;
+	int err = parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 
-	if (invocation->values[OPTION_WAIT])
-		err = parse_time(invocation->values[OPTION_WAIT], &wait_ns, &why);
 	if (!err && !name == !invocation->values[OPTION_ALL])
 		err = complain(&why, -EINVAL, "detach takes an interface or --all");
 	if (err) {

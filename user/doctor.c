@@ -140,9 +140,11 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "[IFACE] [--json]",
 	.summary = "one screen: this machine, an interface, what to fix",
-	.notes = "Changes nothing. Exit status 1 when something must be fixed before a limiter works\n"
-		 "here; each such line has its \"fix:\".",
+	.notes =
+		"Changes nothing. Exit status 1 when something must be fixed before a limiter works\n"
+		"here; each such line has its \"fix:\".",
 	.positionals_max = 1,
 	.reads = true,
+	.anywhere = true,
 	.run = run,
 };

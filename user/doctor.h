@@ -11,14 +11,14 @@
 struct machine {
 	char release[65];
 	char hardware[65];
-	const char *libbpf; /* its version */
+	const char *libbpf;   /* its version */
 	unsigned int version; /* as kernel_release() */
 	unsigned int cpus;
 	int there[ABILITY_COUNT]; /* as kernel_abilities() */
 	uint64_t capabilities;
 	uint64_t memlock; /* bytes; UINT64_MAX: unlimited */
 	bool bpffs;
-	bool own_mounts; /* not those of the machine: pins made here would die with them */
+	bool own_mounts;   /* not those of the machine: pins made here would die with them */
 	char lockdown[32]; /* empty: can't be read */
 	int unprivileged_disabled; /* kernel.unprivileged_bpf_disabled; -1: can't be read */
 };
@@ -44,7 +44,7 @@ enum finding_state {
 
 struct finding {
 	enum finding_state state;
-	char value[256]; /* empty: not worth a line */
+	char value[256];  /* empty: not worth a line */
 	char advice[256]; /* empty: none */
 };
 

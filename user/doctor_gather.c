@@ -85,8 +85,8 @@ int gather_interface(const char *name, struct interface *interface, struct compl
 	if (err)
 		return err;
 	netdev_hardware(name, &interface->hardware); /* what it doesn't answer stays unknown */
-	interface->attachment_err =
-		attachment_find(interface->netdev.ifindex, &interface->attachment);
+	interface->attachment_err = attachment_find(interface->netdev.ifindex,
+						    &interface->attachment);
 	interface->pins_complete = pins_complete(interface->netdev.ifindex);
 	return 0;
 }

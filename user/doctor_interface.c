@@ -6,9 +6,10 @@
 #include "doctor.h"
 #include "units.h"
 
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
-#define ONE_BUFFER_MTU 3400 /* longer frames don't fit one buffer of any driver */
-#define PAGE_BYTES     4096 /* an XDP driver gives each descriptor a page */
+#define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
+#define ONE_BUFFER_MTU 3400	/* longer frames don't fit one buffer of any driver */
+#define SHARED_QUEUES  0x050d00 /* 5.13: virtio_net can do without queues for XDP alone */
+#define PAGE_BYTES     4096	/* an XDP driver gives each descriptor a page */
 #define MUCH_RING      (256ULL << 20)
 
 static void judge_device(const struct check *check, const struct facts *facts,
@@ -40,8 +41,7 @@ static void judge_device(const struct check *check, const struct facts *facts,
 			       netdev->master);
 }
 
-static void judge_mtu(const struct check *check, const struct facts *facts,
-		      struct finding *finding)
+static void judge_mtu(const struct check *check, const struct facts *facts, struct finding *finding)
 {
 	const struct netdev *netdev = &facts->interface.netdev;
 
@@ -76,12 +76,11 @@ static void advise_channels(const struct facts *facts, struct finding *finding)
 	    hardware->combined_channels * 2 > hardware->combined_channels_max)
 		finding_advise(finding, FINDING_FIX, "ethtool -L %s combined %u", name,
 			       hardware->combined_channels_max / 2);
-	if (!strcmp(hardware->driver, "virtio_net") &&
+	if (!strcmp(hardware->driver, "virtio_net") && facts->machine.version < SHARED_QUEUES &&
 	    hardware->combined_channels + cpus > hardware->combined_channels_max)
-		finding_advise(finding,
-			       facts->machine.version < 0x050d00 ? FINDING_FIX : FINDING_INFO,
-			       "fewer than 2 queue pairs for each CPU: before Linux 5.13 XDP is "
-			       "refused; the hypervisor sets them");
+		finding_advise(finding, FINDING_FIX,
+			       "2 queue pairs for each CPU, set in the hypervisor; Linux 5.13 does "
+			       "with fewer");
 	if (receive_channels(hardware) > cpus)
 		finding_advise(finding, FINDING_INFO, "more receive queues than CPUs");
 }
@@ -138,11 +137,36 @@ static bool refuses_gro_hw(const char *driver)
 	return !strcmp(driver, "virtio_net") || !strcmp(driver, "mlx5_core");
 }
 
+static void advise_gro_hw(const struct facts *facts, struct finding *finding)
+{
+	const struct netdev_hardware *hardware = &facts->interface.hardware;
+	bool refused = refuses_gro_hw(hardware->driver);
+
+	if (hardware->gro_hw_fixed)
+		finding_advise(
+			finding, refused ? FINDING_FIX : FINDING_INFO,
+			"gro-hw can't be switched off here: the hypervisor must not offer it; "
+			"or use --mode generic");
+	else
+		finding_advise(finding, refused ? FINDING_FIX : FINDING_INFO,
+			       "%sethtool -K %s rx-gro-hw off",
+			       refused ? "" : "if attaching fails: ", facts->interface.netdev.name);
+}
+
+static void advise_lro(const struct facts *facts, struct finding *finding)
+{
+	if (facts->interface.hardware.lro_fixed)
+		finding_advise(finding, FINDING_FIX,
+			       "lro can't be switched off here: use --mode generic");
+	else
+		finding_advise(finding, FINDING_FIX, "ethtool -K %s lro off",
+			       facts->interface.netdev.name);
+}
+
 static void judge_offloads(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
 {
 	const struct netdev_hardware *hardware = &facts->interface.hardware;
-	const char *name = facts->interface.netdev.name;
 
 	(void)check;
 	finding_value(finding, "gro %s, gro-hw %s, lro %s, rx-vlan %s",
@@ -151,15 +175,9 @@ static void judge_offloads(const struct check *check, const struct facts *facts,
 		      on_off(hardware->lro, hardware->lro_fixed),
 		      on_off(hardware->rx_vlan, hardware->rx_vlan_fixed));
 	if (hardware->lro)
-		finding_advise(finding, FINDING_FIX, hardware->lro_fixed
-			       ? "lro can't be switched off on %s: use --mode generic"
-			       : "ethtool -K %s lro off", name);
+		advise_lro(facts, finding);
 	if (hardware->gro_hw)
-		finding_advise(finding,
-			       refuses_gro_hw(hardware->driver) ? FINDING_FIX : FINDING_INFO,
-			       "%sethtool -K %s rx-gro-hw off",
-			       refuses_gro_hw(hardware->driver) ? "" : "if attaching fails: ",
-			       name);
+		advise_gro_hw(facts, finding);
 	if (hardware->rx_vlan)
 		finding_advise(finding, FINDING_INFO,
 			       "the card takes VLAN tags off before XDP sees them: matters only "
@@ -185,7 +203,8 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 	}
 	finding_value(finding, "%s '%s', id %u, %s mode, by %s",
 		      there->ours ? "our" : "the foreign program", there->program_name,
-		      there->program_id, mode_name(there->mode), there->link_id ? "link" : "netlink");
+		      there->program_id, mode_name(there->mode),
+		      there->link_id ? "link" : "netlink");
 	if (!there->ours)
 		finding_advise(finding, FINDING_FIX,
 			       "remove it with the tool that attached it, or: xdp-limit attach %s "
@@ -200,8 +219,11 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 }
 
 const struct check interface_checks[] = {
-	{"device", judge_device, NULL},	    {"mtu", judge_mtu, NULL},
-	{"queues", judge_queues, NULL},	    {"ring", judge_ring, NULL},
-	{"offloads", judge_offloads, NULL}, {"attached", judge_attached, NULL},
+	{"device", judge_device, NULL},
+	{"mtu", judge_mtu, NULL},
+	{"queues", judge_queues, NULL},
+	{"ring", judge_ring, NULL},
+	{"offloads", judge_offloads, NULL},
+	{"attached", judge_attached, NULL},
 	{NULL, NULL, NULL},
 };

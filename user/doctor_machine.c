@@ -2,8 +2,6 @@
 /* What `doctor` makes of the machine: kernel, rights, file systems. */
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include "doctor.h"
 #include "units.h"
@@ -11,33 +9,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OLDEST	     0x050f00 /* 5.15: the oldest that is tested */
 #define NO_MEMLOCK   0x050b00 /* 5.11 counts memory of maps by cgroup */
-
-void finding_value(struct finding *finding, const char *format, ...)
-{
-	size_t length = strlen(finding->value);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(finding->value + length, sizeof(finding->value) - length, format, arguments);
-	va_end(arguments);
-}
-
-void finding_advise(struct finding *finding, enum finding_state state, const char *format, ...)
-{
-	size_t length = strlen(finding->advice);
-	va_list arguments;
-
-	if (finding->state < state)
-		finding->state = state;
-	if (length)
-		length += snprintf(finding->advice + length, sizeof(finding->advice) - length,
-				   "; ");
-	if (length >= sizeof(finding->advice))
-		return;
-	va_start(arguments, format);
-	vsnprintf(finding->advice + length, sizeof(finding->advice) - length, format, arguments);
-	va_end(arguments);
-}
 
 static void judge_kernel(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
@@ -55,8 +26,7 @@ static void judge_versions(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
 {
 	(void)check;
-	finding_value(finding, "xdp-limit " XDP_LIMIT_VERSION ", libbpf %s",
-		      facts->machine.libbpf);
+	finding_value(finding, "xdp-limit " XDP_LIMIT_VERSION ", libbpf %s", facts->machine.libbpf);
 }
 
 /* CAP_SYS_ADMIN stands in for the others but CAP_NET_ADMIN; programs and maps are found by it. */
@@ -94,7 +64,10 @@ static unsigned int name_abilities(const struct check *check, const struct machi
 
 		if ((machine->there[*id] > 0) != wanted)
 			continue;
-		finding_value(finding, "%s%s", count++ ? ", " : wanted ? "" : "lacks ",
+		finding_value(finding, "%s%s",
+			      count++  ? ", "
+			      : wanted ? ""
+				       : "lacks ",
 			      ability->name);
 		if (!wanted && ability->since)
 			finding_value(finding, " (Linux %s)", ability->since);
@@ -144,8 +117,7 @@ static void judge_frames(const struct check *check, const struct facts *facts,
 			       "in generic mode packets in merged frames are estimated");
 }
 
-static void judge_jit(const struct check *check, const struct facts *facts,
-		      struct finding *finding)
+static void judge_jit(const struct check *check, const struct facts *facts, struct finding *finding)
 {
 	if (!could_ask(check, &facts->machine, finding))
 		return;
@@ -224,8 +196,8 @@ static void judge_lockdown(const struct check *check, const struct facts *facts,
 	}
 }
 
-static const enum ability_id programs[] = {ABILITY_XDP, ABILITY_LINK, ABILITY_BIND,
-					   ABILITY_ATOMICS, ABILITY_COUNT};
+static const enum ability_id programs[] = {ABILITY_XDP, ABILITY_LINK, ABILITY_BIND, ABILITY_ATOMICS,
+					   ABILITY_COUNT};
 static const enum ability_id maps[] = {ABILITY_HASH,   ABILITY_LRU,   ABILITY_ARRAY,
 				       ABILITY_PERCPU, ABILITY_BATCH, ABILITY_COUNT};
 static const enum ability_id helpers[] = {ABILITY_LOOKUP, ABILITY_UPDATE, ABILITY_BOOT_CLOCK,

@@ -53,7 +53,7 @@ static const struct {
 	uint64_t needs;
 } steps[] = {
 	[STEP_PROBE] = {"probe the kernel for {iface}", "BPF probe",
-			NEEDS(CAP_BPF) | NEEDS(CAP_SYS_ADMIN)},
+			NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_SYS_ADMIN)},
 	[STEP_CREATE_MAP] = {"create map {map} for {iface}", "BPF_MAP_CREATE", NEEDS(CAP_BPF)},
 	[STEP_LOAD] = {"load the program for {iface}", "BPF_PROG_LOAD",
 		       NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_PERFMON)},

@@ -10,25 +10,25 @@
 #include "netdev.h"
 
 enum attach_step {
-	STEP_PROBE,	 /* asking the kernel what it can do */
+	STEP_PROBE, /* asking the kernel what it can do */
 	STEP_CREATE_MAP,
-	STEP_LOAD,	 /* BPF_PROG_LOAD: the verifier */
-	STEP_LINK,	 /* BPF_LINK_CREATE or update */
+	STEP_LOAD, /* BPF_PROG_LOAD: the verifier */
+	STEP_LINK, /* BPF_LINK_CREATE or update */
 	STEP_PIN,
 };
 
 /* Everything known about a refusal; pure data, so each case is a unit test. */
 struct refusal {
 	enum attach_step step;
-	int err;		    /* negative errno */
-	const char *kernel_text;    /* extack or verifier sentence; NULL when there is none */
-	bool generic;		    /* the mode that was tried */
+	int err;		 /* negative errno */
+	const char *kernel_text; /* extack or verifier sentence; NULL when there is none */
+	bool generic;		 /* the mode that was tried */
 	const struct netdev *netdev;
-	bool memlock_unlimited;	    /* no hint at memlock then */
-	bool kernel_pre_5_11;	    /* memlock accounting */
-	uint64_t effective_caps;    /* CapEff bits */
-	uint64_t memory_estimate;   /* bytes, for STEP_CREATE_MAP */
-	const char *map_name;	    /* for STEP_CREATE_MAP */
+	bool memlock_unlimited;	  /* no hint at memlock then */
+	bool kernel_pre_5_11;	  /* memlock accounting */
+	uint64_t effective_caps;  /* CapEff bits */
+	uint64_t memory_estimate; /* bytes, for STEP_CREATE_MAP */
+	const char *map_name;	  /* for STEP_CREATE_MAP */
 };
 
 /**

@@ -60,7 +60,9 @@ static struct json_object *limit_json(const struct answer *answer, unsigned int 
 	json_put_text(object, "unit",
 		      answer->config->limits[index].unit == UNIT_BYTES ? "bytes" : "packets");
 	json_put_text(object, "kind",
-		      metered ? "metered" : label->kind == LIMIT_BLOCK ? "block" : "unlimited");
+		      metered			   ? "metered"
+		      : label->kind == LIMIT_BLOCK ? "block"
+						   : "unlimited");
 	if (metered) {
 		json_put_number(object, "rate", label->amount);
 		json_put_seconds(object, "per_seconds", (double)label->per_ns / NS_PER_SECOND);
@@ -118,8 +120,8 @@ static void print_limit(const struct answer *answer, unsigned int index)
 	printf("  %s: %s\n", label->name, text);
 	if (label->kind == LIMIT_METERED)
 		print_metered(answer, index);
-	printf("    passed %llu, dropped %llu packets\n",
-	       answer->tallies[index].passed_packets, answer->tallies[index].dropped_packets);
+	printf("    passed %llu, dropped %llu packets\n", answer->tallies[index].passed_packets,
+	       answer->tallies[index].dropped_packets);
 }
 
 static void print_text(const struct answer *answer)
@@ -174,8 +176,9 @@ const struct command command_get = {
 	.name = "get",
 	.arguments = "IFACE ADDRESS [--json]",
 	.summary = "what would happen to an address now",
-	.notes = "remaining is what would pass at once: packets, or the largest frame in bytes. "
-		 "Retry-after\nis the time until the smallest packet (60 bytes on a byte limit) fits.",
+	.notes =
+		"remaining is what would pass at once: packets, or the largest frame in bytes. "
+		"Retry-after\nis the time until the smallest packet (60 bytes on a byte limit) fits.",
 	.positionals_min = 2,
 	.positionals_max = 2,
 	.reads = true,

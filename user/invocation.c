@@ -24,16 +24,16 @@ static const struct option globals[GLOBAL_COUNT] = {
 	[GLOBAL_VERBOSE] = {"verbose", no_argument, NULL, GLOBAL_VERBOSE},
 };
 
-/* The first word that is neither an option nor the value of --netns. */
-static const char *find_command_name(int argc, char **argv)
+/* The first word from @from on that is neither an option nor the value of --netns; @argc for none. */
+static int find_word(int argc, char **argv, int from)
 {
-	for (int i = 1; i < argc; i++) {
+	for (int i = from; i < argc; i++) {
 		if (!strcmp(argv[i], "--netns"))
 			i++;
 		else if (argv[i][0] != '-')
-			return argv[i];
+			return i;
 	}
-	return NULL;
+	return argc;
 }
 
 static void fill_options(const struct command *command, struct option *options)
@@ -79,7 +79,7 @@ static int take_option(struct invocation *invocation, int option)
 {
 	int index = option - GLOBAL_COUNT;
 
-	if (option < GLOBAL_COUNT)
+	if (option < GLOBAL_COUNT || !invocation->command)
 		return take_global(invocation, option);
 	if (invocation->values[index]) {
 		report_error("--%s is given twice", invocation->command->options[index].name);
@@ -147,19 +147,20 @@ static int take_positionals(int argc, char **argv, struct invocation *invocation
 
 int invocation_parse(int argc, char **argv, struct invocation *invocation)
 {
-	const char *name = find_command_name(argc, argv);
+	int word = find_word(argc, argv, 1);
+	const char *name = argv[word]; /* argv ends with NULL */
 
 	memset(invocation, 0, sizeof(*invocation));
 	if (name && !strcmp(name, "help")) {
 		invocation->help = true;
-		name = argc > 2 ? argv[2] : NULL;
-		invocation->command = name ? command_find(name) : NULL;
-		return 0;
+		name = argv[find_word(argc, argv, word + 1)];
 	}
 	invocation->command = name ? command_find(name) : NULL;
 	if (name && !invocation->command) {
 		report_error("unknown command '%s'; see: xdp-limit --help", name);
 		return -EINVAL;
 	}
+	if (invocation->help)
+		return 0;
 	return parse_options(argc, argv, invocation) ?: take_positionals(argc, argv, invocation);
 }

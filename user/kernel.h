@@ -44,7 +44,7 @@ enum ability_id {
 	ABILITY_BATCH,
 	ABILITY_BIND,
 	ABILITY_LINK,
-	ABILITY_FRAGS,	     /* not needed, used where it is there; so are the next two */
+	ABILITY_FRAGS, /* not needed, used where it is there; so are the next two */
 	ABILITY_BUFF_LENGTH,
 	ABILITY_SKB_FACTS,
 	ABILITY_COUNT,
@@ -126,12 +126,14 @@ void running_close(struct running *running);
 
 /* ---- pins (kernel_pins.c) ---- */
 
-#define PIN_ROOT "/sys/fs/bpf/xdp-limit"
+#define PIN_ROOT      "/sys/fs/bpf/xdp-limit"
 #define PIN_PATH_SIZE 128
 
 bool pins_have_bpffs(void);
 /** Whether our mounts are those of the machine, so that a mount of ours would last. */
 bool pins_would_last(void);
+/** Whether the machine's pins are seen from here: 0, or -ENOTSUP with a sentence in @why. */
+int pins_reachable(struct complaint *why);
 /** Make bpffs and PIN_ROOT ready: 0, or -errno with a sentence in @why. */
 int pins_prepare(struct complaint *why);
 /** PIN_ROOT/<inode of the current network namespace>-<ifindex>: 0 or -errno. */
@@ -154,10 +156,10 @@ struct attach_request {
 	const struct policy *policy;
 	const struct netdev *netdev;
 	bool generic;
-	bool recreate; /* a fresh table even where the running one would do */
-	bool force;    /* replace a foreign program */
+	bool recreate;	/* a fresh table even where the running one would do */
+	bool force;	/* replace a foreign program */
 	bool no_guards; /* end all guards, and make none */
-	bool guarded;  /* exempt this SSH peer until guard_ends_ns (boot clock) */
+	bool guarded;	/* exempt this SSH peer until guard_ends_ns (boot clock) */
 	struct address guard_peer;
 	uint64_t guard_ends_ns;
 };

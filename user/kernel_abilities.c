@@ -116,7 +116,7 @@ static int probe_batch(int id)
 	if (map < 0)
 		return errno == EPERM ? -EPERM : 0;
 	err = bpf_map_lookup_batch(map, NULL, &position, keys, values, &count, &options) ? errno
-											  : 0;
+											 : 0;
 	close(map);
 	return !err || err == ENOENT; /* it is empty */
 }

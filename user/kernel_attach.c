@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "kernel.h"
 #include "kernel_load.h"
 #include "kernel_pins.h"
 #include "report.h"
+
+#define VANISHING_TRIES	   20
+#define VANISHING_PAUSE_NS (20 * 1000 * 1000)
 
 static int refuse(struct refusal *refusal, enum attach_step step, int err)
 {
@@ -348,8 +352,8 @@ static int refuse_foreign(const struct attach_request *request, const struct att
 			holder);
 }
 
-int kernel_attach(const struct attach_request *request, struct refusal *refusal,
-		  struct complaint *why)
+static int attach_once(const struct attach_request *request, struct refusal *refusal,
+		       struct complaint *why)
 {
 	struct running running;
 	struct loaded loaded = {0};
@@ -370,5 +374,34 @@ int kernel_attach(const struct attach_request *request, struct refusal *refusal,
 		err = attach_loaded(request, &running, &loaded, kept, refusal);
 	kernel_unload(&loaded);
 	running_close(&running);
+	return err;
+}
+
+/*
+ * A link of ours that goes while it is looked at: a process that held it unpinned is just ending.
+ * Its id goes first, then the program; in between it looks like one attached over netlink.
+ */
+static bool is_vanishing(unsigned int ifindex, const struct refusal *refusal, int err)
+{
+	struct attachment there;
+
+	if (refusal->step != STEP_LINK)
+		return false;
+	return err == -ENOENT || (err == -EBUSY && !attachment_find(ifindex, &there) &&
+				  (there.ours || there.mode == MODE_NONE));
+}
+
+int kernel_attach(const struct attach_request *request, struct refusal *refusal,
+		  struct complaint *why)
+{
+	const struct timespec pause = {.tv_nsec = VANISHING_PAUSE_NS};
+	int err = attach_once(request, refusal, why);
+
+	for (int i = 0; i < VANISHING_TRIES; i++) {
+		if (!err || !is_vanishing(request->netdev->ifindex, refusal, err))
+			break;
+		nanosleep(&pause, NULL);
+		err = attach_once(request, refusal, why);
+	}
 	return err;
 }

@@ -106,8 +106,8 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment)
 	take_mode(&query, attachment);
 	if (attachment->mode == MODE_NONE)
 		return 0;
-	return find_link(ifindex, attachment->program_id, &attachment->link_id) ?:
-	       describe_program(attachment);
+	return find_link(ifindex, attachment->program_id, &attachment->link_id)
+		       ?: describe_program(attachment);
 }
 
 static int remove_link(uint32_t link_id)

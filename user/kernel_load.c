@@ -45,8 +45,8 @@ static int compile(const struct attach_request *request, const struct running *r
 		.possible_cpus = features->possible_cpus,
 		.generic = request->generic,
 		.skb_facts = features->skb_facts,
-		.may_have_frags = features->xdp_frags && (request->generic ||
-							  request->netdev->mtu > SINGLE_BUFFER_MTU),
+		.may_have_frags = features->xdp_frags &&
+				  (request->generic || request->netdev->mtu > SINGLE_BUFFER_MTU),
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;
 	struct timespec now;

@@ -36,8 +36,8 @@ static int create_buckets(struct bpf_object *object, const struct table_identity
 		options.btf_value_type_id = btf__find_by_name_kind(copy, group, BTF_KIND_STRUCT);
 	}
 	fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, map_names[MAP_BUCKETS],
-			    sizeof(struct bucket_key), GROUP_SIZE(table->words),
-			    table->capacity, &options);
+			    sizeof(struct bucket_key), GROUP_SIZE(table->words), table->capacity,
+			    &options);
 	if (fd < 0)
 		fd = -errno;
 	btf__free(copy);

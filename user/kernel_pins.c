@@ -31,18 +31,27 @@ bool pins_would_last(void)
 	       mine.st_ino == first.st_ino && mine.st_dev == first.st_dev;
 }
 
+int pins_reachable(struct complaint *why)
+{
+	if (pins_have_bpffs() || pins_would_last())
+		return 0;
+	return complain(
+		why, -ENOTSUP,
+		"no bpffs at " BPFFS " in this mount namespace, and pins made in it would "
+		"die with it; inside `ip netns exec NAME` leave that out and run: xdp-limit "
+		"--netns NAME ...");
+}
+
 int pins_prepare(struct complaint *why)
 {
-	if (!pins_have_bpffs()) {
-		if (!pins_would_last())
-			return complain(why, -ENOTSUP,
-					"no bpffs at " BPFFS " in this mount namespace, and pins made "
-					"in it would die with it; inside `ip netns exec NAME` leave "
-					"that out and run: xdp-limit --netns NAME ...");
-		if (mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
-			return complain(why, -errno, "cannot mount bpffs at " BPFFS ": %s",
-					strerror(errno));
-	}
+	int err = pins_reachable(why);
+
+	if (err)
+		return err;
+	if (!pins_have_bpffs() &&
+	    mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
+		return complain(why, -errno, "cannot mount bpffs at " BPFFS ": %s",
+				strerror(errno));
 	if (mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return complain(why, -errno, "cannot make " PIN_ROOT ": %s", strerror(errno));
 	return 0;

@@ -8,11 +8,10 @@
 #define PIN_LINK    "link"
 #define PIN_PROGRAM "program"
 /* Beside the old pin until the switch is done; bpffs allows no dots in names. */
-#define PIN_NEW	    "_new"
+#define PIN_NEW "_new"
 
 /** The pin @name of @ifindex with @suffix ("" or PIN_NEW): 0 or -errno. */
-int pins_path(unsigned int ifindex, const char *name, const char *suffix,
-	      char path[PIN_PATH_SIZE]);
+int pins_path(unsigned int ifindex, const char *name, const char *suffix, char path[PIN_PATH_SIZE]);
 
 /** Remove the pins of @ifindex whose names end in @suffix: 0 or -errno. */
 int pins_clean(unsigned int ifindex, const char *suffix);

@@ -11,7 +11,7 @@
 
 #define PROGRAM_MAPS_MAX 64
 /* The section of bpf/common.h that holds the compiled policy. */
-#define CONFIG_MAP	 ".rodata.config"
+#define CONFIG_MAP ".rodata.config"
 
 static int map_info(int fd, struct bpf_map_info *info)
 {
@@ -73,7 +73,7 @@ int program_map(int program, const char *name)
 
 int program_config(int program, struct config *config)
 {
-	struct bpf_map_info info;
+	struct bpf_map_info info = {0};
 	int fd = find_map(program, has_name, CONFIG_MAP, &info);
 	uint32_t index = 0;
 	char *data;

@@ -59,8 +59,7 @@ static int write_ledger(const struct running *running, const struct ledger *ledg
 {
 	uint32_t index = 0;
 
-	return bpf_map_update_elem(running->maps[MAP_LEDGER], &index, ledger, BPF_ANY) ? -errno
-										       : 0;
+	return bpf_map_update_elem(running->maps[MAP_LEDGER], &index, ledger, BPF_ANY) ? -errno : 0;
 }
 
 int read_counters(const struct running *running, struct cpu_counters *sum)

@@ -7,10 +7,9 @@
 #include "kernel_program.h"
 
 const char *const map_names[MAP_COUNT] = {
-	[MAP_BUCKETS] = "buckets",   [MAP_TALLY_CACHE] = "tally_cache",
-	[MAP_COUNTERS] = "counters", [MAP_BUDGETS] = "budgets",
-	[MAP_SWITCHES] = "switches", [MAP_GUARDS] = "guards",
-	[MAP_TABLE] = "table",	     [MAP_LEDGER] = "ledger",
+	[MAP_BUCKETS] = "buckets", [MAP_TALLY_CACHE] = "tally_cache", [MAP_COUNTERS] = "counters",
+	[MAP_BUDGETS] = "budgets", [MAP_SWITCHES] = "switches",	      [MAP_GUARDS] = "guards",
+	[MAP_TABLE] = "table",	   [MAP_LEDGER] = "ledger",
 };
 
 static int open_maps(struct running *running)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "units.h"
 
 #define LOCK_DIRECTORY "/run/xdp-limit"
 
@@ -77,4 +78,16 @@ int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, str
 				"--wait 10s",
 				name);
 	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
+}
+
+int parse_wait(const char *text, uint64_t *wait_ns, struct complaint *why)
+{
+	struct complaint detail;
+	int err;
+
+	*wait_ns = 0;
+	if (!text)
+		return 0;
+	err = parse_time(text, wait_ns, &detail);
+	return err ? complain(why, err, "--wait: %s", detail.text) : 0;
 }

@@ -14,4 +14,7 @@
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns,
 		   struct complaint *why);
 
+/** parse_wait - the value of --wait, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */
+int parse_wait(const char *text, uint64_t *wait_ns, struct complaint *why);
+
 #endif

@@ -35,7 +35,23 @@ static enum exit_status run(const struct invocation *invocation)
 		report_error("%s", why.text);
 		return EXIT_FAILED;
 	}
+	if (!invocation->command->anywhere && pins_reachable(&why)) {
+		report_error("%s", why.text);
+		return EXIT_UNSUPPORTED;
+	}
 	return invocation->command->run(invocation);
+}
+
+static enum exit_status answer(const struct invocation *invocation)
+{
+	if (invocation->help)
+		return show_help(invocation);
+	if (invocation->version)
+		return show_version();
+	if (invocation->command)
+		return run(invocation);
+	report_error("no command; see: xdp-limit --help");
+	return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -45,15 +61,7 @@ int main(int argc, char **argv)
 
 	if (invocation_parse(argc, argv, &invocation))
 		return EXIT_USAGE;
-	if (invocation.help)
-		return show_help(&invocation);
-	if (invocation.version)
-		return show_version();
-	if (!invocation.command) {
-		report_error("no command; see: xdp-limit --help");
-		return EXIT_USAGE;
-	}
-	status = run(&invocation);
+	status = answer(&invocation);
 	if (fflush(stdout) || ferror(stdout)) {
 		report_error("cannot write the output: %s", strerror(errno));
 		return EXIT_FAILED;

@@ -11,7 +11,7 @@
 struct netdev {
 	unsigned int ifindex;
 	char name[IF_NAMESIZE];
-	char kind[16];        /* IFLA_INFO_KIND: "veth", "bond", ...; empty for hardware */
+	char kind[16];	      /* IFLA_INFO_KIND: "veth", "bond", ...; empty for hardware */
 	char master_kind[16]; /* IFLA_INFO_SLAVE_KIND: "bond", "bridge", ...; empty for none */
 	char master[IF_NAMESIZE];
 	unsigned short type; /* ARPHRD_*: 1 Ethernet, 772 loopback */

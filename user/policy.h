@@ -43,7 +43,7 @@ struct policy {
 };
 
 #define SOURCES_DEFAULT 1048576ULL
-#define SOURCES_MIN	1024ULL	      /* smaller LRU tables evict long before they are full */
+#define SOURCES_MIN	1024ULL /* smaller LRU tables evict long before they are full */
 #define SOURCES_MAX	(1ULL << 28)
 
 void policy_defaults(struct policy *policy);

@@ -14,16 +14,16 @@ static void say(const char *kind, const char *format, va_list arguments)
 	fputc('\n', stderr);
 }
 
-#define REPORTER(name, kind, condition)                                                           \
-	void name(const char *format, ...)                                                        \
-	{                                                                                         \
-		va_list arguments;                                                                \
-                                                                                                  \
-		if (!(condition))                                                                 \
-			return;                                                                   \
-		va_start(arguments, format);                                                      \
-		say(kind, format, arguments);                                                     \
-		va_end(arguments);                                                                \
+#define REPORTER(name, kind, condition)       \
+	void name(const char *format, ...)    \
+	{                                     \
+		va_list arguments;            \
+                                              \
+		if (!(condition))             \
+			return;               \
+		va_start(arguments, format);  \
+		say(kind, format, arguments); \
+		va_end(arguments);            \
 	}
 
 REPORTER(report_error, "", 1)
@@ -31,7 +31,7 @@ REPORTER(report_warning, "warning: ", 1)
 REPORTER(report_note, "", 1)
 REPORTER(report_detail, "", verbose)
 
-void report_set_verbose(int value)
+void report_set_verbose(int level)
 {
-	verbose = value;
+	verbose = level;
 }

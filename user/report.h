@@ -11,6 +11,6 @@ void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** report_detail - only with -v. */
 void report_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void report_set_verbose(int verbose);
+void report_set_verbose(int level);
 
 #endif

@@ -10,7 +10,8 @@
 
 static double life_rate(const struct selection *selection, const struct bucket *bucket)
 {
-	uint64_t age = selection->now_ns > bucket->born_ns ? selection->now_ns - bucket->born_ns : 1;
+	uint64_t age = selection->now_ns > bucket->born_ns ? selection->now_ns - bucket->born_ns
+							   : 1;
 
 	return (double)(bucket->tally.passed_packets + bucket->tally.dropped_packets) / age;
 }
@@ -33,8 +34,8 @@ static int by_measure(const struct selection *selection, const struct bucket *a,
 		right = life_rate(selection, b);
 		return left > right ? -1 : left < right;
 	default:
-		return compare_numbers(a->tally.dropped_packets, b->tally.dropped_packets) ?:
-		       compare_numbers(a->tally.passed_packets, b->tally.passed_packets);
+		return compare_numbers(a->tally.dropped_packets, b->tally.dropped_packets)
+			       ?: compare_numbers(a->tally.passed_packets, b->tally.passed_packets);
 	}
 }
 
@@ -121,6 +122,8 @@ int selection_add(struct selection *selection, const struct bucket *bucket)
 
 void selection_finish(struct selection *selection)
 {
+	if (!selection->count)
+		return; /* no array to hand over */
 	qsort_r(selection->buckets, selection->count, sizeof(*selection->buckets), compare,
 		selection);
 }

@@ -16,12 +16,15 @@ enum sources_option {
 	OPTION_LIMIT,
 };
 
+// clang-format off
 static const struct option_spec options[] = {
 	[OPTION_TOP] = {"top", "N", "only the first N"},
-	[OPTION_BY] = {"by", "ORDER", "dropped (default), passed, or rate (packets per second of its life)"},
+	[OPTION_BY] = {"by", "ORDER",
+		"dropped (default), passed, or rate (packets per second of its life)"},
 	[OPTION_LIMIT] = {"limit", "NAME", "only buckets of this limit"},
 	{NULL, NULL, NULL},
 };
+// clang-format on
 
 static const struct {
 	const char *name;
@@ -49,7 +52,8 @@ static int take_order(const char *text, enum order *order, struct complaint *why
 			*order = orders[i].order;
 			return 0;
 		}
-	return complain(why, -EINVAL, "--by '%s' is not known; write dropped, passed or rate", text);
+	return complain(why, -EINVAL, "--by '%s' is not known; write dropped, passed or rate",
+			text);
 }
 
 static int take_limit(const struct config *config, const char *name, int *limit,
@@ -60,8 +64,8 @@ static int take_limit(const struct config *config, const char *name, int *limit,
 		if (!strcmp(config->labels[i].name, name))
 			*limit = i;
 	if (name && *limit < 0)
-		return complain(why, -EINVAL, "there is no limit '%s'; `xdp-limit status` lists them",
-				name);
+		return complain(why, -EINVAL,
+				"there is no limit '%s'; `xdp-limit status` lists them", name);
 	return 0;
 }
 
@@ -70,9 +74,9 @@ static int prepare(const struct invocation *invocation, const struct running *ru
 {
 	uint64_t top = 0;
 	enum order order;
-	int err = take_order(invocation->values[OPTION_BY], &order, why) ?:
-		  take_limit(&running->config, invocation->values[OPTION_LIMIT], &listing->limit,
-			     why);
+	int err = take_order(invocation->values[OPTION_BY], &order, why)
+			  ?: take_limit(&running->config, invocation->values[OPTION_LIMIT],
+					&listing->limit, why);
 
 	if (!err && invocation->values[OPTION_TOP])
 		err = parse_count(invocation->values[OPTION_TOP], "--top", 1, SOURCES_MAX, &top,
@@ -105,8 +109,9 @@ static int take_address(struct listing *listing, const char *text, struct compla
 	address_source(&source, table->ipv4_prefix, table->ipv6_prefix);
 	err = read_source(listing->running, &source, buckets);
 	if (err)
-		return err == -ENOENT ? 0 : complain(why, -EIO, "cannot read the bucket of %s: %s",
-						     text, strerror(-err));
+		return err == -ENOENT ? 0
+				      : complain(why, -EIO, "cannot read the bucket of %s: %s",
+						 text, strerror(-err));
 	for (uint32_t i = 0; i < listing->running->config.limit_count && !err; i++)
 		err = take_bucket(&buckets[i], listing);
 	return err;

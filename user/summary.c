@@ -81,18 +81,22 @@ void summary_problems(const struct summary *summary, struct problems *problems)
 
 	problems->count = 0;
 	if (!summary->pins_complete)
-		add_problem(problems,
-			    "pins are missing: the limiter may end with the process that holds it; run "
-			    "`xdp-limit attach %s ...` again",
-			    summary->netdev.name);
+		add_problem(
+			problems,
+			"pins are missing: the limiter may end with the process that holds it; run "
+			"`xdp-limit attach %s ...` again",
+			summary->netdev.name);
 	if (is_blind(summary))
-		add_problem(problems,
-			    "attached but blind: %s received %" PRIu64 " packets since, the program saw none; "
-			    "its traffic comes in by another device (a bridge's or tunnel's lower one)",
-			    summary->netdev.name, summary->device_packets);
+		add_problem(
+			problems,
+			"attached but blind: %s received %" PRIu64
+			" packets since, the program saw none; "
+			"its traffic comes in by another device (a bridge's or tunnel's lower one)",
+			summary->netdev.name, summary->device_packets);
 	if (failures)
 		add_problem(problems,
-			    "%" PRIu64 " packets found no place in the table and were judged by when-full; a "
+			    "%" PRIu64
+			    " packets found no place in the table and were judged by when-full; a "
 			    "larger one: --sources %u --recreate",
 			    failures, summary->table.capacity * 2);
 }

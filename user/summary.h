@@ -13,11 +13,11 @@ struct summary {
 	struct attachment attachment;
 	struct config config;
 	struct table_identity table;
-	struct cpu_counters counters;	  /* since the last reset --counters */
-	uint64_t seen_since_attach;	  /* packets, whatever was reset */
-	uint64_t device_packets;	  /* received by the device since attach */
+	struct cpu_counters counters; /* since the last reset --counters */
+	uint64_t seen_since_attach;   /* packets, whatever was reset */
+	uint64_t device_packets;      /* received by the device since attach */
 	uint64_t attached_seconds;
-	uint64_t used;			  /* entries */
+	uint64_t used; /* entries */
 	uint64_t deleted;
 	bool pins_complete;
 };

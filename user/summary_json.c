@@ -64,8 +64,7 @@ static void put_limits(struct json_object *object, const struct summary *summary
 	for (unsigned int i = 0; i < summary->config.limit_count; i++) {
 		const struct limit_count *count =
 			&summary->counters.limits[summary->config.limits[i].id];
-		struct json_object *limit =
-			json_put_object(limits, summary->config.labels[i].name);
+		struct json_object *limit = json_put_object(limits, summary->config.labels[i].name);
 
 		json_put_number(limit, "passed_packets", count->tally.passed_packets);
 		json_put_number(limit, "passed_bytes", count->tally.passed_bytes);

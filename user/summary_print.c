@@ -45,7 +45,7 @@ static void print_limit(const struct summary *summary, unsigned int index)
 
 	format_rate(&rate, rate_text, sizeof(rate_text));
 	if (label->kind == LIMIT_METERED)
-		format_burst(label->burst, limit->unit, burst_text, sizeof(burst_text));
+		describe_burst(label->burst, &rate, burst_text, sizeof(burst_text));
 	printf("  %-12s %-16s %-18s %14llu %14llu", label->name, rate_text, burst_text,
 	       count->tally.passed_packets, count->tally.dropped_packets);
 	if (summary->config.dry_run || count->would_drop_packets)

@@ -23,6 +23,11 @@ enum exit_status status_of_error(int err)
 	}
 }
 
+const char *permission_hint(int err)
+{
+	return err == -EPERM ? " (root, or CAP_SYS_ADMIN, is needed)" : "";
+}
+
 static enum exit_status explain_absence(const struct target *target, int err)
 {
 	const struct attachment *there = &target->running.attachment;
@@ -36,7 +41,7 @@ static enum exit_status explain_absence(const struct target *target, int err)
 	}
 	if (err != -ENOENT) {
 		report_error("cannot read what is attached to %s: %s%s", name, strerror(-err),
-			     err == -EPERM ? " (root, or CAP_SYS_ADMIN, is needed)" : "");
+			     permission_hint(err));
 		return EXIT_FAILED;
 	}
 	if (there->mode != MODE_NONE)

@@ -22,4 +22,7 @@ void target_close(struct target *target);
 /** The exit status that a refusal of the lock or of an argument stands for. */
 enum exit_status status_of_error(int err);
 
+/** What to say after the text of @err, which came from looking at what is attached; "" for nothing. */
+const char *permission_hint(int err);
+
 #endif

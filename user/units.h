@@ -56,6 +56,8 @@ uint64_t default_burst(const struct rate *rate);
 void format_rate(const struct rate *rate, char *text, size_t size);
 void format_burst(uint64_t units, enum unit unit, char *text, size_t size);
 void format_time(uint64_t ns, char *text, size_t size);
+/** describe_burst - for people: bytes also as a time of the rate, "64 KiB (1049 ms)". */
+void describe_burst(uint64_t units, const struct rate *rate, char *text, size_t size);
 /** format_bytes - rounded for people: "138 MiB", "1.5 KiB"; not for reading back. */
 void format_bytes(uint64_t bytes, char *text, size_t size);
 

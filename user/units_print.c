@@ -113,6 +113,21 @@ void format_burst(uint64_t units, enum unit unit, char *text, size_t size)
 		format_amount(units, "B", PREFIX_DECIMAL | PREFIX_BINARY, text, size);
 }
 
+void describe_burst(uint64_t units, const struct rate *rate, char *text, size_t size)
+{
+	const u128 ns_per_ms = NS_PER_SECOND / 1000;
+	char burst[UNITS_TEXT_SIZE];
+	u128 ms;
+
+	format_burst(units, rate->unit, burst, sizeof(burst));
+	if (rate->unit == UNIT_PACKETS || !rate->amount) {
+		snprintf(text, size, "%s", burst);
+		return;
+	}
+	ms = (u128)units * rate->per_ns / rate->amount / ns_per_ms;
+	snprintf(text, size, "%s (%" PRIu64 " ms)", burst, (uint64_t)ms);
+}
+
 void format_time(uint64_t ns, char *text, size_t size)
 {
 	size_t i = 0;

@@ -129,8 +129,8 @@ static u128 common_divisor(u128 a, u128 b)
 	return a;
 }
 
-void make_quantity(const struct decimal *number, const struct measure *measure,
-			  uint64_t times, struct quantity *quantity)
+void make_quantity(const struct decimal *number, const struct measure *measure, uint64_t times,
+		   struct quantity *quantity)
 {
 	u128 units = (u128)number->digits * times;
 	uint64_t scale = number->scale * measure->divisor;

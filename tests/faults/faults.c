@@ -2,10 +2,8 @@
 /* Makes the n-th call of one function fail, so that tests can break each step of a command. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,8 @@
  * Linked into a second binary with -Wl,--wrap= for each function named below:
  *
  *	FAULT=bpf_obj_pin:3:ENOSPC	the third call of bpf_obj_pin fails with ENOSPC
- *	FAULT_FIRED=FILE		FILE is made when it does
+ *	FAULT=rename:1:SIGKILL		the process is killed in place of the first rename
+ *	FAULT_FIRED=FILE		FILE is made when it comes to that
  */
 
 static const struct {
@@ -25,7 +24,7 @@ static const struct {
 	int number;
 } errors[] = {
 	{"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EBUSY", EBUSY},	{"EINVAL", EINVAL},
-	{"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC}, {"EOPNOTSUPP", EOPNOTSUPP},
+	{"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC}, {"E2BIG", E2BIG},	{"EOPNOTSUPP", EOPNOTSUPP},
 };
 
 static int error_number(const char *name)
@@ -63,6 +62,8 @@ static int fault(const char *name)
 	if (strcmp(function, name) || ++calls != which)
 		return 0;
 	tell();
+	if (!strcmp(error, "SIGKILL"))
+		raise(SIGKILL);
 	errno = error_number(error);
 	return errno;
 }

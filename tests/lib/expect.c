@@ -130,8 +130,7 @@ static void same_reasons(const char *name, const struct view *before, const stru
 	uint64_t any;
 
 	for (int i = 0; i < REASON_COUNT; i++)
-		if (i != (int)want->reason &&
-		    reason_rise(before, after, i, want->verdict, &mine))
+		if (i != (int)want->reason && reason_rise(before, after, i, want->verdict, &mine))
 			fail_msg("%s: counted as %s, expected %s", name, reason_names[i],
 				 reason_names[want->reason]);
 	any = reason_rise(before, after, want->reason, want->verdict, &mine);
@@ -172,8 +171,7 @@ static void same_source(const char *name, const struct view *before, const struc
 	bool charged = want->charged && want->verdict == XDP_PASS;
 	bool refused = want->charged && want->verdict == XDP_DROP;
 
-	same(name, "buckets made",
-	     after->counters.events.created - before->counters.events.created,
+	same(name, "buckets made", after->counters.events.created - before->counters.events.created,
 	     want->charged && !before->known);
 	same(name, "packets passed of the source", new->passed_packets - old->passed_packets,
 	     charged ? want->packets : 0);

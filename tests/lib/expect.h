@@ -42,6 +42,7 @@ struct recipe {
 };
 
 /* Rows are constants, so are the layers in them. */
+/* clang-format off */
 #define ETHERNET(...) .ethernet = &(const struct ethernet_spec){__VA_ARGS__}
 #define PPPOE(...)    .pppoe = &(const struct pppoe_spec){__VA_ARGS__}
 #define IPV4(...)     .ipv4 = &(const struct ipv4_spec){__VA_ARGS__}
@@ -53,6 +54,7 @@ struct recipe {
 #define ICMPV6(...)   .icmpv6 = &(const struct icmp_spec){__VA_ARGS__}
 #define RAW(text)     .raw = (text), .raw_size = sizeof(text) - 1
 #define BODY(text)    .body = (text), .body_size = sizeof(text) - 1
+/* clang-format on */
 
 struct outcome {
 	int verdict;
@@ -63,11 +65,13 @@ struct outcome {
 };
 
 /* The outcomes that most rows have. */
+/* clang-format off */
 #define CHARGED(source) {.verdict = XDP_PASS, .reason = REASON_CONFORMING, .charged = (source)}
 #define REFUSED(source) {.verdict = XDP_DROP, .reason = REASON_OVER_LIMIT, .charged = (source)}
 #define MALFORMED	{.verdict = XDP_DROP, .reason = REASON_MALFORMED}
 #define NON_IP		{.verdict = XDP_PASS, .reason = REASON_NON_IP}
 #define CONTROL		{.verdict = XDP_PASS, .reason = REASON_CONTROL}
+/* clang-format on */
 
 struct row {
 	const char *name;

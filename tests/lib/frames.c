@@ -427,7 +427,7 @@ static const struct {
 	uint8_t length_at;
 	uint8_t length_from; /* bytes at the start that the length leaves out */
 	uint8_t checksum_at;
-	bool pseudo;      /* the checksum includes addresses */
+	bool pseudo;	  /* the checksum includes addresses */
 	bool header_only; /* the checksum stops at the header's end */
 } finishing[LAYER_KINDS] = {
 	[LAYER_PPPOE] = {.length_at = 4, .length_from = 6},

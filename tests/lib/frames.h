@@ -28,16 +28,16 @@
 #define FRAME_LAYERS 16
 #define FRAME_ZERO   (-1)
 
-#define MAC_CLIENT   "00:00:5e:00:53:02" /* default source */
-#define MAC_SERVER   "00:00:5e:00:53:01" /* default destination */
-#define CLIENT4	     "192.0.2.10"	 /* default source */
-#define SERVER4	     "198.51.100.1"	 /* default destination */
-#define OTHER4	     "203.0.113.5"
-#define CLIENT6	     "2001:db8:0:1::a" /* default source */
-#define SERVER6	     "2001:db8:0:2::1" /* default destination */
-#define OTHER6	     "2001:db8:0:3::5"
-#define CLIENT_PORT  40000
-#define SERVER_PORT  27015
+#define MAC_CLIENT  "00:00:5e:00:53:02" /* default source */
+#define MAC_SERVER  "00:00:5e:00:53:01" /* default destination */
+#define CLIENT4	    "192.0.2.10"	/* default source */
+#define SERVER4	    "198.51.100.1"	/* default destination */
+#define OTHER4	    "203.0.113.5"
+#define CLIENT6	    "2001:db8:0:1::a" /* default source */
+#define SERVER6	    "2001:db8:0:2::1" /* default destination */
+#define OTHER6	    "2001:db8:0:3::5"
+#define CLIENT_PORT 40000
+#define SERVER_PORT 27015
 
 /* X(NAME, what it is, hex) */
 #define NAMED_FRAMES(X)                                                                           \
@@ -65,8 +65,7 @@
 	X(PIHL0, "IPv4 with IHL 0",                                                               \
 	  "00005e00530100005e005302080040000020000100004011938dc000020ac63364019c406987000c6635"  \
 	  "54455354")                                                                             \
-	X(PSHORT, "Ethernet and 8 bytes of IPv4",                                                 \
-	  "00005e00530100005e00530208004500001400010000")                                         \
+	X(PSHORT, "Ethernet and 8 bytes of IPv4", "00005e00530100005e00530208004500001400010000") \
 	X(P6HBH, "IPv6, hop-by-hop options, UDP",                                                 \
 	  "00005e00530100005e00530286dd600000000014004020010db800000001000000000000000a20010db8"  \
 	  "000000020000000000000001"                                                              \
@@ -90,12 +89,14 @@
 	  "00005e00530100005e00530288641100000100220021450000200001000040118e8dc000020ac6336401"  \
 	  "9c406987000c663554455354")
 
+/* clang-format off */
 enum named_frame {
 #define FRAME_ENUM(NAME, what, hex) NAME,
 	NAMED_FRAMES(FRAME_ENUM)
 #undef FRAME_ENUM
 	NAMED_FRAME_COUNT,
 };
+/* clang-format on */
 
 struct frame_layer {
 	uint8_t kind;	  /* enum layer_kind, frames.c */
@@ -163,12 +164,12 @@ enum extension {
 struct ipv6_spec {
 	const char *source;
 	const char *destination;
-	int hop_limit; /* default 64 */
+	int hop_limit;	 /* default 64 */
 	int next_header; /* after all extensions; default: of the next layer */
 	int payload_length;
 	int version;
 	int more_fragments;
-	int fragment_offset; /* bytes, a multiple of 8 */
+	int fragment_offset;  /* bytes, a multiple of 8 */
 	uint32_t fragment_id; /* default 0x01010101 */
 	uint8_t extensions[12];
 };
@@ -176,9 +177,9 @@ struct ipv6_spec {
 struct ports_spec {
 	int source_port;
 	int destination_port;
-	int length;   /* UDP */
-	int checksum; /* UDP, TCP, SCTP */
-	int flags;    /* TCP; default SYN */
+	int length;	 /* UDP */
+	int checksum;	 /* UDP, TCP, SCTP */
+	int flags;	 /* TCP; default SYN */
 	int data_offset; /* TCP, words */
 };
 

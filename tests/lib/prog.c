@@ -307,8 +307,8 @@ void state_of(const struct limiter *limiter, const char *address, unsigned int i
 	limit_read(&config->limits[index], &config->labels[index], word, now, state);
 }
 
-static void add_limit(struct policy *policy, const char *name, enum unit unit, const char *rate_text,
-		      const char *burst)
+static void add_limit(struct policy *policy, const char *name, enum unit unit,
+		      const char *rate_text, const char *burst)
 {
 	struct policy_limit *limit;
 	struct complaint why;

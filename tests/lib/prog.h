@@ -53,8 +53,7 @@ int send_frame(struct limiter *limiter, const struct frame *frame);
 /** @repeat packets in one call; the return value of the last. Thread-safe. */
 int send_repeated(const struct limiter *limiter, const struct frame *frame, uint32_t repeat);
 /** How many of @count packets passed. */
-unsigned int send_many(struct limiter *limiter, const struct frame *frame,
-		       unsigned int count);
+unsigned int send_many(struct limiter *limiter, const struct frame *frame, unsigned int count);
 /** How many of @count packets passed, sent @step_ns apart from now on, in one call. */
 uint64_t send_stepped(struct limiter *limiter, const struct frame *frame, uint32_t count,
 		      uint64_t step_ns);

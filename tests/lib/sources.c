@@ -79,9 +79,9 @@ static int parse_range(const char *text, const char *dots, unsigned int step, st
 	if (source_prefix_parse(low, &s->first) || source_prefix_parse(dots + 2, &last) ||
 	    last.family != s->first.family)
 		return -EINVAL;
-	s->step =
-		step ? step
-		     : automatic_step(last.family, !memcmp(s->first.bytes + 8, last.bytes + 8, 8));
+	s->step = step ? step
+		       : automatic_step(last.family,
+					!memcmp(s->first.bytes + 8, last.bytes + 8, 8));
 	if (s->step > address_bits(last.family) ||
 	    number_of(&last, s->step) < number_of(&s->first, s->step))
 		return -EINVAL;

@@ -18,10 +18,10 @@ struct table {
 /* What rows and sweeps share; open while the table runs. */
 extern struct limiter shared;
 
-/** expect() on the shared limiter; the frame counts as sent. */
+/** expect() on the shared limiter; its packets count as sent. */
 void judge(const char *name, const struct frame *frame, const struct outcome *want);
 void judge_recipe(const char *name, const struct recipe *recipe, const struct outcome *want);
-/** Frames that a sweep sent by itself. */
+/** Packets that a sweep sent by itself. */
 void count_sent(uint64_t frames);
 
 /** Ends with a test that the packets seen are those that were sent. For main() to return. */

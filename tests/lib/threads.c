@@ -69,8 +69,8 @@ void stay_on_cpu(unsigned int index)
 
 void leave_cpu(void)
 {
-	assert_int_equal(
-		pthread_setaffinity_np(pthread_self(), sizeof(allowed), allowed_cpus()), 0);
+	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(allowed), allowed_cpus()),
+			 0);
 }
 
 void meet(struct meeting *meeting)

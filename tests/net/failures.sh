@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Breaks every step of attach and detach in turn: each failure leaves all as it was.
+# shellcheck source-path=SCRIPTDIR source=../lib/net.sh
 . "$(dirname "$0")/../lib/net.sh"
 
 FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
@@ -16,6 +17,7 @@ REPLACE_NEEDS="bpf_link_create bpf_map__reuse_fd bpf_map_create bpf_obj_pin bpf_
 READS="bpf_link_get_fd_by_id bpf_map_lookup_elem bpf_obj_get_info_by_fd bpf_prog_get_fd_by_id
 	bpf_prog_load bpf_xdp_query unlinkat"
 FIRED=0
+SPARSE=0 # only some of the uses of a call: where the code is known from another case
 READY= # what the next try needs is there: the last one left it intact
 
 # Ends with the status of the command; FIRED tells whether it got to that call at all.
@@ -46,8 +48,7 @@ each_call() {
 	shift 5
 
 	for call in $calls; do
-		# Many uses are turns of one loop: not all of them.
-		for ((number = 1; ; number += number < 12 ? 1 : 9)); do
+		for ((number = 1; ; number += number < 3 || ! SPARSE ? 1 : 4)); do
 			[ "$READY" ] || "$prepare"
 			READY=
 			status=0
@@ -145,16 +146,19 @@ update_needed() {
 }
 
 update_optional() {
+	SPARSE=1
 	each_call running_limiter old_limiter new_limiter optional "$READS" "${NEW[@]}"
 }
 
 recreate() {
+	SPARSE=1
 	each_call fresh_running_limiter old_limiter new_limiter needed \
 		"bpf_map_create bpf_link_update bpf_obj_pin bpf_map_update_elem rename" \
 		"${NEW[@]}" --recreate
 }
 
 change_of_mode() {
+	SPARSE=1
 	each_call fresh_running_limiter old_limiter new_limiter needed \
 		"bpf_link_create bpf_link_detach bpf_obj_pin rename" "${NEW[@]}" --mode generic
 	each_call fresh_running_limiter old_limiter new_limiter optional "$READS" \
@@ -168,7 +172,7 @@ foreign_program() {
 	[ -z "$HOLDER" ] || stop "$HOLDER"
 	ip -n "$SRV" link set dev rv0 xdpdrv off
 	rm -f "$SCRATCH/ready"
-	background HOLDER in_srv "$HOLD" "$FOREIGN_BY" --ready "$SCRATCH/ready" rv0
+	background HOLDER nsenter --net="/run/netns/$SRV" "$HOLD" "$FOREIGN_BY" --ready "$SCRATCH/ready" rv0
 	wait_for 5 test -e "$SCRATCH/ready"
 	OLD_HOOK=$(hook)
 }
@@ -179,6 +183,7 @@ foreign_there() {
 }
 
 force_over() {
+	SPARSE=1
 	FOREIGN_BY=$1
 	each_call foreign_program foreign_there new_limiter needed "$REPLACE_NEEDS" \
 		"${NEW[@]}" --force
@@ -203,6 +208,7 @@ gone() {
 detach() {
 	each_call fresh_running_limiter intact_or_gone gone needed \
 		"bpf_link_detach flock rmdir unlinkat bpf_prog_get_fd_by_id" detach rv0
+	SPARSE=1
 	each_call fresh_running_limiter intact_or_gone gone optional "$READS" detach rv0
 }
 
@@ -216,6 +222,7 @@ run_case "attach --recreate over ours: the old table survives each failure" recr
 run_case "attach in the other mode over ours: the old program is put back" change_of_mode
 run_case "attach --force: a foreign program attached over netlink is put back" \
 	force_over --netlink
-run_case "attach --force: a foreign program attached by a link is put back" force_over --ready=/dev/null
+run_case "attach --force: a foreign program attached by a link is put back" \
+	force_over --link
 run_case "detach: after each failure it is attached in full, or detach removes the rest" detach
 finish

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include "table.h"
 
-#define UDP_LITE 136
-#define DCCP	 33
-#define ESP	 50
-#define AH	 51
+#define UDP_LITE      136
+#define DCCP	      33
+#define ESP	      50
+#define AH	      51
 #define TEST_PROTOCOL 253
 
 static const struct row rows[] = {
@@ -27,7 +27,9 @@ static const struct row rows[] = {
 	{"ESP", {IPV4(.protocol = ESP), .payload = 8}, CHARGED(CLIENT4)},
 	{"AH ends the walk in IPv4", {IPV4(.protocol = AH)}, CHARGED(CLIENT4)},
 	{"an unknown protocol without a byte", {IPV4(.protocol = TEST_PROTOCOL)}, CHARGED(CLIENT4)},
-	{"protocol 0 is no extension header here", {IPV4(.protocol = FRAME_ZERO)}, CHARGED(CLIENT4)},
+	{"protocol 0 is no extension header here",
+	 {IPV4(.protocol = FRAME_ZERO)},
+	 CHARGED(CLIENT4)},
 
 	{"version 6 under IPv4's type", {IPV4(.version = 6), UDP()}, MALFORMED},
 	{"version 0", {IPV4(.version = FRAME_ZERO), UDP()}, MALFORMED},
@@ -78,6 +80,9 @@ static const struct row rows[] = {
 	{"a later fragment that overwrites TCP's flags",
 	 {IPV4(.protocol = 6, .fragment_offset = 8), .payload = 8},
 	 CHARGED(CLIENT4)},
+	{"a later fragment at 32768, one bit of the offset",
+	 {IPV4(.protocol = 17, .fragment_offset = 32768), .payload = 3},
+	 CHARGED(CLIENT4)},
 	{"a later fragment without a byte",
 	 {IPV4(.protocol = 17, .fragment_offset = 65528)},
 	 CHARGED(CLIENT4)},
@@ -96,6 +101,9 @@ static const struct row rows[] = {
 	{"a first fragment whose TCP options are in the next",
 	 {IPV4(.more_fragments = 1), TCP(.data_offset = 15)},
 	 CHARGED(CLIENT4)},
+	{"a first fragment with a TCP header of 16 bytes",
+	 {IPV4(.more_fragments = 1), TCP(.data_offset = 4)},
+	 MALFORMED},
 	{"the reserved bit makes no fragment: the UDP length is checked",
 	 {IPV4(), UDP(.length = 2000), .poke = {{.at = 20, .byte = 0x80}}},
 	 MALFORMED},
@@ -103,18 +111,30 @@ static const struct row rows[] = {
 	 {IPV4(.dont_fragment = 1), UDP(.length = 2000)},
 	 MALFORMED},
 
-	{"UDP length 0 (all of a jumbogram)", {IPV4(), UDP(.length = FRAME_ZERO)}, CHARGED(CLIENT4)},
+	{"UDP length 0 (all of a jumbogram)",
+	 {IPV4(), UDP(.length = FRAME_ZERO)},
+	 CHARGED(CLIENT4)},
 	{"UDP length below its header", {IPV4(), UDP(.length = 7), .payload = 4}, MALFORMED},
 	{"UDP length of its header", {IPV4(), UDP(.length = 8), .payload = 4}, CHARGED(CLIENT4)},
 	{"UDP length of all", {IPV4(), UDP(.length = 12), .payload = 4}, CHARGED(CLIENT4)},
 	{"UDP length one beyond", {IPV4(), UDP(.length = 13), .payload = 4}, MALFORMED},
-	{"UDP length into the padding", {IPV4(), UDP(.length = 13), .payload = 4, .pad_to = 60}, MALFORMED},
+	{"UDP length into the padding",
+	 {IPV4(), UDP(.length = 13), .payload = 4, .pad_to = 60},
+	 MALFORMED},
 	{"UDP, 7 bytes", {IPV4(.protocol = 17), .payload = 7}, MALFORMED},
-	{"UDP-Lite covers all", {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\0\0\0AAAA")}, CHARGED(CLIENT4)},
-	{"UDP-Lite covers its header", {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\x8\0\0AAAA")}, CHARGED(CLIENT4)},
-	{"UDP-Lite covers part of its header", {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\7\0\0AAAA")}, MALFORMED},
+	{"UDP-Lite covers all",
+	 {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\0\0\0AAAA")},
+	 CHARGED(CLIENT4)},
+	{"UDP-Lite covers its header",
+	 {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\x8\0\0AAAA")},
+	 CHARGED(CLIENT4)},
+	{"UDP-Lite covers part of its header",
+	 {IPV4(.protocol = UDP_LITE), BODY("\1\1\1\1\0\7\0\0AAAA")},
+	 MALFORMED},
 	{"TCP, 19 bytes", {IPV4(.protocol = 6), .payload = 19}, MALFORMED},
-	{"TCP with 40 bytes of options", {IPV4(), TCP(.data_offset = 15), .payload = 40}, CHARGED(CLIENT4)},
+	{"TCP with 40 bytes of options",
+	 {IPV4(), TCP(.data_offset = 15), .payload = 40},
+	 CHARGED(CLIENT4)},
 	{"TCP with one byte less", {IPV4(), TCP(.data_offset = 15), .payload = 39}, MALFORMED},
 	{"TCP options in the padding", {IPV4(), TCP(.data_offset = 6), .pad_to = 60}, MALFORMED},
 	{"SCTP", {IPV4(), SCTP()}, CHARGED(CLIENT4)},
@@ -179,8 +199,7 @@ static void judges_data_offsets(void **state)
 			    &(struct recipe){IPV4(), TCP(.data_offset = doff ?: FRAME_ZERO),
 					     .payload = 40},
 			    doff >= 5);
-		send_recipe(name,
-			    &(struct recipe){IPV4(), TCP(.data_offset = doff ?: FRAME_ZERO)},
+		send_recipe(name, &(struct recipe){IPV4(), TCP(.data_offset = doff ?: FRAME_ZERO)},
 			    doff == 5);
 	}
 }

@@ -68,16 +68,15 @@ struct stream {
 	uint32_t count;
 };
 
-#define PACKETS(text, rate_, burst_, step, count_)                                                \
-	{                                                                                         \
-		.name = text ", packets", .unit = UNIT_PACKETS, .rate = rate_, .burst = burst_,   \
-		.length = 60, .step_ns = step, .count = count_                                    \
+#define PACKETS(text, rate_, burst_, step, count_)                                              \
+	{                                                                                       \
+		.name = text ", packets", .unit = UNIT_PACKETS, .rate = rate_, .burst = burst_, \
+		.length = 60, .step_ns = step, .count = count_                                  \
 	}
-#define BYTES(rate_, burst_, length_, step, count_)                                               \
-	{                                                                                         \
-		.name = rate_ ", frames of " #length_ " bytes", .unit = UNIT_BYTES,               \
-		.rate = rate_, .burst = burst_, .length = length_, .step_ns = step,               \
-		.count = count_                                                                   \
+#define BYTES(rate_, burst_, length_, step, count_)                                                \
+	{                                                                                          \
+		.name = rate_ ", frames of " #length_ " bytes", .unit = UNIT_BYTES, .rate = rate_, \
+		.burst = burst_, .length = length_, .step_ns = step, .count = count_               \
 	}
 
 /*
@@ -473,7 +472,8 @@ static void put_group(const struct limiter *limiter, const struct group_1 *group
 	struct bucket_key key;
 
 	key_of(limiter, CLIENT4, &key);
-	assert_int_equal(bpf_map_update_elem(limiter->running.maps[MAP_BUCKETS], &key, group, 0), 0);
+	assert_int_equal(bpf_map_update_elem(limiter->running.maps[MAP_BUCKETS], &key, group, 0),
+			 0);
 }
 
 /* A bucket that is just exhausted at @now; all its counters stand before a 32-bit edge. */
@@ -588,7 +588,7 @@ static void test_idle_for_years(void **state)
 	static const struct {
 		const char *rate;
 		uint64_t years;
-	} rows[] = {{"100pps", 1},   {"100pps", 10}, {"100pps", 145},
+	} rows[] = {{"100pps", 1},  {"100pps", 10}, {"100pps", 145},
 		    {"10 Mpps", 1}, {"10 Mpps", 3}, {"1/day", 145}};
 	struct limiter limiter;
 	struct frame frame;
@@ -678,9 +678,9 @@ static void test_clock_forward(void **state)
 /* Any word that somebody writes: at most a burst at once, the rate afterwards. */
 static void test_foreign_words(void **state)
 {
-	static const uint64_t ahead[] = {0,	      1,	     500 * MS,	   501 * MS,
-					 1500 * MS,   1501 * MS,     YEAR,	   1ULL << 61,
-					 (1ULL << 62) - 1, 1ULL << 62, 1ULL << 63, UINT64_MAX};
+	static const uint64_t ahead[] = {
+		0,    1,	  500 * MS,	    501 * MS,	1500 * MS,  1501 * MS,
+		YEAR, 1ULL << 61, (1ULL << 62) - 1, 1ULL << 62, 1ULL << 63, UINT64_MAX};
 	struct policy policy = packet_policy("100pps", "50");
 	struct limiter limiter;
 	struct frame frame;
@@ -705,7 +705,10 @@ static void test_foreign_words(void **state)
 	}
 }
 
-#define CASE(name_, function) {.name = name_, .test_func = function}
+#define CASE(name_, function)                        \
+	{                                            \
+		.name = name_, .test_func = function \
+	}
 
 static const struct CMUnitTest cases[] = {
 	CASE("O-031: 100 pps passes 100 pps, of UDP, TCP and IPv6 alike", test_o031),

@@ -322,7 +322,10 @@ static void test_many_limits(void **state)
 	limiter_close(&limiter);
 }
 
-#define CASE(name_, function) {.name = name_, .test_func = function}
+#define CASE(name_, function)                        \
+	{                                            \
+		.name = name_, .test_func = function \
+	}
 
 static const struct CMUnitTest cases[] = {
 	CASE("a small packet fits where a large one did not", test_small_after_large),

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct wish {
@@ -24,7 +25,8 @@ struct wish {
 };
 
 static const struct option options[] = {
-	{"netlink", no_argument, NULL, 'n'},	  {"generic", no_argument, NULL, 'g'},
+	{"link", no_argument, NULL, 'k'},	  {"netlink", no_argument, NULL, 'n'},
+	{"generic", no_argument, NULL, 'g'},
 	{"program", required_argument, NULL, 'p'}, {"pin", required_argument, NULL, 'l'},
 	{"instead", required_argument, NULL, 'i'}, {"ready", required_argument, NULL, 'r'},
 	{NULL, 0, NULL, 0},
@@ -45,6 +47,23 @@ static int load_foreign(void)
 
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, "foreign", "GPL", code,
 			     sizeof(code) / sizeof(code[0]), NULL);
+}
+
+/* A link whose pin was removed leaves the hook only after a grace period of the kernel. */
+static int await_free_hook(const struct wish *wish)
+{
+	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+
+	for (int i = 0; i < 1000; i++) {
+		if (bpf_xdp_query(wish->ifindex, 0, &query))
+			return fail("bpf_xdp_query");
+		if (!query.prog_id && !query.drv_prog_id && !query.skb_prog_id)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	errno = ETIMEDOUT;
+	return fail("hook");
 }
 
 static int attach_link(const struct wish *wish, int program, __u32 flags)
@@ -68,6 +87,8 @@ static int attach(const struct wish *wish)
 		return fail("no program");
 	if (wish->instead && unlink(wish->instead))
 		return fail(wish->instead);
+	if (wish->instead && await_free_hook(wish))
+		return -1;
 	if (!wish->netlink)
 		return attach_link(wish, program, flags);
 	return bpf_xdp_attach(wish->ifindex, program, flags, NULL) ? fail("bpf_xdp_attach") : 0;
@@ -79,6 +100,9 @@ static int read_options(int argc, char **argv, struct wish *wish)
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
+		case 'k':
+			wish->netlink = false;
+			break;
 		case 'n':
 			wish->netlink = true;
 			break;
@@ -111,7 +135,7 @@ int main(int argc, char **argv)
 	FILE *ready;
 
 	if (read_options(argc, argv, &wish)) {
-		fputs("usage: xdpl-hold [--netlink] [--generic] [--program PIN] [--pin PATH] "
+		fputs("usage: xdpl-hold [--link | --netlink] [--generic] [--program PIN] [--pin PATH] "
 		      "[--instead PIN] [--ready FILE] IFACE\n",
 		      stderr);
 		return 2;

@@ -26,8 +26,8 @@
 #define NS_PER_S      1000000000ULL
 #define BATCH_MAX     64
 #define MEMORY_MAX    (1ULL << 30) /* of prebuilt frames */
-#define SPIN_BELOW_NS 50000        /* shorter waits would oversleep */
-#define RING_FRAME    256          /* bytes of a received frame that are looked at, and then some */
+#define SPIN_BELOW_NS 50000	   /* shorter waits would oversleep */
+#define RING_FRAME    256	   /* bytes of a received frame that are looked at, and then some */
 #define RING_FRAMES   (1U << 17)
 #define RING_BLOCK    (1U << 16)
 
@@ -40,7 +40,7 @@ struct options {
 	const char *destination_mac;
 	const char *ready;
 	uint64_t sources; /* at most so many of --source */
-	uint64_t step;    /* prefix length that tells two sources apart */
+	uint64_t step;	  /* prefix length that tells two sources apart */
 	uint64_t source_port;
 	uint64_t destination_port;
 	uint64_t size;
@@ -105,11 +105,11 @@ static const struct shape {
 	enum transport transport;
 	int flags;
 } templates[] = {
-	{"udp4", AF_INET, UDP, 0},           {"udp6", AF_INET6, UDP, 0},
+	{"udp4", AF_INET, UDP, 0},	     {"udp6", AF_INET6, UDP, 0},
 	{"tcp-syn4", AF_INET, TCP, TCP_SYN}, {"tcp-syn6", AF_INET6, TCP, TCP_SYN},
 	{"tcp-ack4", AF_INET, TCP, TCP_ACK}, {"tcp-ack6", AF_INET6, TCP, TCP_ACK},
-	{"icmp4", AF_INET, ICMP, 0},         {"icmp6", AF_INET6, ICMP, 0},
-	{"sctp4", AF_INET, SCTP, 0},         {"sctp6", AF_INET6, SCTP, 0},
+	{"icmp4", AF_INET, ICMP, 0},	     {"icmp6", AF_INET6, ICMP, 0},
+	{"sctp4", AF_INET, SCTP, 0},	     {"sctp6", AF_INET6, SCTP, 0},
 };
 
 static volatile sig_atomic_t stopped;
@@ -209,8 +209,8 @@ static void parse_arguments(struct options *o, int argc, char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(option_table); i++) {
 		longs[i].name = option_table[i].name;
-		longs[i].has_arg =
-			option_table[i].kind == OPTION_FLAG ? no_argument : required_argument;
+		longs[i].has_arg = option_table[i].kind == OPTION_FLAG ? no_argument
+								       : required_argument;
 	}
 	while ((c = getopt_long(argc, argv, "i:h", longs, &index)) != -1) {
 		if (c == 'h')

@@ -151,9 +151,9 @@ static void cuts_every_length(void **state)
 		unsigned int first = ipv4 ? 96 : 0;
 
 		for (unsigned int length = 0; first + length <= 128; length++) {
-			struct address address =
-				read_address(ipv4 ? "255.255.255.255"
-						  : "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+			struct address address = read_address(
+				ipv4 ? "255.255.255.255"
+				     : "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
 
 			address_cut(&address, length);
 			for (unsigned int bit = first; bit < 128; bit++)

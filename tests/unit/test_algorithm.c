@@ -145,8 +145,8 @@ static void check_never_more(const struct rate_case *rate, uint64_t burst, uint6
 {
 	struct limit limit = compiled(rate->unit, rate->amount, rate->per_ns, burst);
 	struct bucket bucket = bucket_new(&limit, start_ns);
-	struct exact_bucket exact =
-		exact_new(rate->amount, rate->per_ns, (u128)burst * rate->per_ns, start_ns);
+	struct exact_bucket exact = exact_new(rate->amount, rate->per_ns,
+					      (u128)burst * rate->per_ns, start_ns);
 	uint64_t now_ns = start_ns, first_seed = seed;
 
 	for (int i = 0; i < 400; i++) {
@@ -169,8 +169,8 @@ static void check_never_less(const struct rate_case *rate, uint64_t burst, uint6
 	u128 full = rate->unit == UNIT_BYTES ? unit / scale * (scale - 1) : unit;
 	struct limit limit = compiled(rate->unit, rate->amount, rate->per_ns, burst);
 	struct bucket bucket = bucket_new(&limit, start_ns);
-	struct exact_bucket source =
-		exact_new((u128)rate->amount * (scale - 1), unit, burst * full, start_ns);
+	struct exact_bucket source = exact_new((u128)rate->amount * (scale - 1), unit, burst * full,
+					       start_ns);
 	uint64_t units = rate->unit == UNIT_BYTES ? FRAME : 1;
 	uint64_t now_ns = start_ns, first_seed = seed;
 
@@ -482,7 +482,7 @@ static void test_o037(void **state)
 
 static void test_o038(void **state)
 {
-	static const uint64_t rates[] = {1,    3,    7,    99,   100,   101,   333,    999,
+	static const uint64_t rates[] = {1,    3,    7,	   99,	 100,	101,   333,    999,
 					 1000, 1001, 1999, 2000, 65535, 65536, 1000003};
 	uint64_t last = 0;
 

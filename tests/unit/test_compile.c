@@ -189,9 +189,9 @@ static void test_burst_is_exact(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {
-		struct policy_limit limit =
-			bytes(8000000 + random_magnitude(&seed, 36) % 42000000000,
-			      60 + random_below(&seed, UNITS_MAX - 59));
+		struct policy_limit limit = bytes(8000000 +
+							  random_magnitude(&seed, 36) % 42000000000,
+						  60 + random_below(&seed, UNITS_MAX - 59));
 		struct limit result = compiled(limit);
 		u128 wait = (u128)1 << result.tick, per = (u128)limit.rate.per_ns << result.tick;
 
@@ -592,8 +592,8 @@ static void test_charge_order(void **state)
 		named(bytes(50000000000, 65536), "400-Gbit"),
 	};
 	static const char *const order[] = {
-		"block",   "daily",        "99.9-frames", "100-pps-tight", "100-pps-twin",
-		"100-pps", "100.1-frames", "10-Mpps",     "400-Gbit",      "unlimited",
+		"block",   "daily",	   "99.9-frames", "100-pps-tight", "100-pps-twin",
+		"100-pps", "100.1-frames", "10-Mpps",	  "400-Gbit",	   "unlimited",
 	};
 	const unsigned int count = sizeof(limits) / sizeof(limits[0]);
 	struct policy policy = policy_of(count, limits);
@@ -739,8 +739,8 @@ static void test_read_by_simulation(void **state)
 		struct limit limit;
 		uint64_t debt, held;
 
-		written.burst =
-			60 + written.burst % (written.rate.unit == UNIT_BYTES ? 4000000 : 500);
+		written.burst = 60 +
+				written.burst % (written.rate.unit == UNIT_BYTES ? 4000000 : 500);
 		label = label_of(&written);
 		limit = compiled(written);
 		debt = random_below(&seed, 4)

@@ -12,7 +12,7 @@
 #include "explain.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define BIT(n)       (1ULL << (n))
+#define BIT(n)	     (1ULL << (n))
 #define ALL_CAPS     (~0ULL)
 #define WITHOUT(cap) (ALL_CAPS & ~BIT(cap))
 
@@ -112,8 +112,8 @@ static struct row rows[] = {
 	},
 	{
 		.name = "O-054: a foreign program attached over netlink is busy",
-		.refusal =
-			LINK_REFUSAL(.err = -EBUSY, .kernel_text = "XDP program already attached"),
+		.refusal = LINK_REFUSAL(.err = -EBUSY,
+					.kernel_text = "XDP program already attached"),
 		.status = EXIT_BUSY,
 		.says = {"another XDP program", "EBUSY", "XDP program already attached"},
 	},
@@ -466,8 +466,8 @@ static struct row rows[] = {
 	},
 	{
 		.name = "O-116: no memlock hint on a kernel that doesn't count it",
-		.refusal =
-			REFUSAL(.step = STEP_CREATE_MAP, .err = -EPERM, .memlock_unlimited = false),
+		.refusal = REFUSAL(.step = STEP_CREATE_MAP, .err = -EPERM,
+				   .memlock_unlimited = false),
 		.status = EXIT_FAILED,
 		.says = {"EPERM", "seccomp"},
 		.silent_about = {"locked memory", "MEMLOCK", "ulimit"},

@@ -136,11 +136,11 @@ static void build_ppppoe(struct frame *f)
 }
 
 static void (*const builders[NAMED_FRAME_COUNT])(struct frame *f) = {
-	[P4U] = build_p4u,       [P4S] = build_p4s,         [P6U] = build_p6u,
+	[P4U] = build_p4u,	 [P4S] = build_p4s,	    [P6U] = build_p6u,
 	[PV8100] = build_pv8100, [PFRAG1] = build_pfrag1,   [PFRAGN] = build_pfragn,
-	[P4OPT] = build_p4opt,   [PIHL0] = build_pihl0,     [PSHORT] = NULL, /* below */
-	[P6HBH] = build_p6hbh,   [P6CHAIN] = build_p6chain, [P6FRAGN] = build_p6fragn,
-	[PARP] = build_parp,     [PNS] = build_pns,         [PGRE] = build_pgre,
+	[P4OPT] = build_p4opt,	 [PIHL0] = build_pihl0,	    [PSHORT] = NULL, /* below */
+	[P6HBH] = build_p6hbh,	 [P6CHAIN] = build_p6chain, [P6FRAGN] = build_p6fragn,
+	[PARP] = build_parp,	 [PNS] = build_pns,	    [PGRE] = build_pgre,
 	[PPPPOE] = build_ppppoe,
 };
 

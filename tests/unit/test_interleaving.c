@@ -22,15 +22,15 @@
 #define LIMITS_MAX  3
 #define PACKETS_MAX 8 /* per CPU */
 #define TRIES_MAX   8
-#define SLACK       64
+#define SLACK	    64
 
 /* How the protocol may be got wrong: each of these must be caught, or the model proves nothing. */
 enum mistake {
 	NO_MISTAKE,
 	UNDO_BY_SUBTRACTION,
 	ADMIT_ON_IDLE_ADDITION, /* what fetch-and-add found lies before now: the clamp is missing */
-	UNDO_BLINDLY,           /* store what was there before */
-	REPAIR_BY_OLD_CLOCK,    /* without reading it again */
+	UNDO_BLINDLY,		/* store what was there before */
+	REPAIR_BY_OLD_CLOCK,	/* without reading it again */
 	REPAIR_CLOCK_BEFORE_WORD /* a CPU held up between the two takes a good word for foreign */
 };
 
@@ -41,7 +41,7 @@ struct scenario {
 	unsigned int cpus_max;
 	unsigned int limits_max;
 	unsigned int burst_max; /* in packets */
-	unsigned int skew;      /* ticks that CPU clocks may differ, below SLACK */
+	unsigned int skew;	/* ticks that CPU clocks may differ, below SLACK */
 	bool clock_stands;
 	bool foreign_words;
 };
@@ -130,8 +130,8 @@ static void next_packet(struct cpu *cpu)
 static void start_repair(struct world *world, struct cpu *cpu)
 {
 	cpu->repair_now = cpu->now;
-	cpu->step =
-		world->scenario->mistake == REPAIR_CLOCK_BEFORE_WORD ? REPAIR_CLOCK : REPAIR_LOAD;
+	cpu->step = world->scenario->mistake == REPAIR_CLOCK_BEFORE_WORD ? REPAIR_CLOCK
+									 : REPAIR_LOAD;
 }
 
 static void drop_packet(struct world *world, struct cpu *cpu)
@@ -173,8 +173,8 @@ static void read_clock(struct world *world, struct cpu *cpu)
 	cpu->undone = 0;
 	cpu->foreign = false;
 	for (unsigned int i = 0; i < world->limit_count; i++)
-		cpu->cost[i] =
-			cost_ticks(units, world->limits[i].multiplier, world->limits[i].shift);
+		cpu->cost[i] = cost_ticks(units, world->limits[i].multiplier,
+					  world->limits[i].shift);
 	cpu->step = world->limit_count > 1 ? CHECK : LOAD;
 }
 
@@ -300,8 +300,8 @@ static void repair_load(struct world *world, struct cpu *cpu)
 static void repair_clock(struct world *world, struct cpu *cpu)
 {
 	cpu->repair_now = world->clock + cpu->skew;
-	cpu->step =
-		world->scenario->mistake == REPAIR_CLOCK_BEFORE_WORD ? REPAIR_LOAD : REPAIR_SWAP;
+	cpu->step = world->scenario->mistake == REPAIR_CLOCK_BEFORE_WORD ? REPAIR_LOAD
+									 : REPAIR_SWAP;
 }
 
 static void repair_swap(struct world *world, struct cpu *cpu)
@@ -310,8 +310,8 @@ static void repair_swap(struct world *world, struct cpu *cpu)
 	uint64_t debt = gcra_debt(cpu->seen, cpu->repair_now);
 
 	if (gcra_foreign(debt, limit->burst, limit->slack))
-		world->happened->repaired +=
-			swap(&world->words[cpu->at], cpu->seen, cpu->repair_now + limit->burst);
+		world->happened->repaired += swap(&world->words[cpu->at], cpu->seen,
+						  cpu->repair_now + limit->burst);
 	next_packet(cpu);
 }
 
@@ -350,8 +350,8 @@ static void make_limit(struct world *world, unsigned int i)
 	 * a foreign one that a CPU saw before it was held up for a second is left out.
 	 */
 	if (scenario->foreign_words && random_below(&world->seed, 2))
-		world->words[i] =
-			world->start + (1ULL << 32) + random_below(&world->seed, 1ULL << 32);
+		world->words[i] = world->start + (1ULL << 32) +
+				  random_below(&world->seed, 1ULL << 32);
 	world->first_words[i] = world->words[i];
 }
 

@@ -14,7 +14,7 @@
 #include "sshguard.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define PEER         "192.0.2.10 40000 198.51.100.1 22"
+#define PEER	     "192.0.2.10 40000 198.51.100.1 22"
 #define OTHER_PEER   "192.0.2.99 40000 198.51.100.1 22"
 #define ENTRY(text)  text, sizeof(text) /* with the final NUL, as procfs has it */
 

@@ -238,8 +238,8 @@ static void test_json_in_full(void **state)
 static void test_json_keys(void **state)
 {
 	static const char *const keys[] = {
-		"interface", "ifindex", "mode", "attached_via", "program_id", "dry_run", "table",
-		"totals", "reasons", "limits",
+		"interface", "ifindex", "mode",	  "attached_via", "program_id",
+		"dry_run",   "table",	"totals", "reasons",	  "limits",
 	};
 	struct summary summary = healthy();
 	struct json_object *object = summary_json(&summary), *value;
@@ -266,9 +266,14 @@ static void test_reasons(void **state)
 	}
 }
 
-#define ROW(row, function) {.name = (row).name, .test_func = (function), .initial_state = &(row)}
-#define PRESET(index, label, function)                                                            \
-	{.name = label, .test_func = (function), .initial_state = &presets[index]}
+#define ROW(row, function)                                                           \
+	{                                                                            \
+		.name = (row).name, .test_func = (function), .initial_state = &(row) \
+	}
+#define PRESET(index, label, function)                                                   \
+	{                                                                                \
+		.name = label, .test_func = (function), .initial_state = &presets[index] \
+	}
 
 static const struct CMUnitTest plain[] = {
 	{.name = "totals: passed includes what would have been dropped; all adds up",

@@ -14,10 +14,10 @@
 #include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MINUTE       (60 * NS_PER_SECOND)
-#define HOUR         (60 * MINUTE)
-#define DAY          (24 * HOUR)
-#define ROUNDS       200000
+#define MINUTE	     (60 * NS_PER_SECOND)
+#define HOUR	     (60 * MINUTE)
+#define DAY	     (24 * HOUR)
+#define ROUNDS	     200000
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -507,8 +507,8 @@ static struct rate random_rate(void)
 	do {
 		rate.unit = random_u64() % 2 ? UNIT_PACKETS : UNIT_BYTES;
 		rate.amount = random_magnitude();
-		rate.per_ns =
-			random_u64() % 4 ? times[random_u64() % COUNT(times)] : random_magnitude();
+		rate.per_ns = random_u64() % 4 ? times[random_u64() % COUNT(times)]
+					       : random_magnitude();
 	} while (!in_range(&rate));
 	return rate;
 }
@@ -566,7 +566,7 @@ static void reads_decimals_exactly(void **state)
 		const char *text;
 		uint64_t bits;
 	} measures[] = {{"bit/s", 1}, {"kbit/s", 1000}, {"Mbit/s", 1000000}, {"Gbit/s", 1000000000},
-			{"B/s", 8},   {"kB/s", 8000},   {"KiB/s", 8192},     {"MiB/s", 8 << 20}};
+			{"B/s", 8},   {"kB/s", 8000},	{"KiB/s", 8192},     {"MiB/s", 8 << 20}};
 	struct complaint why;
 	struct rate rate;
 	char text[64];

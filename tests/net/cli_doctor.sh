@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# doctor on a real kernel and a veth: its screen, its JSON, its exit status. Its judgement on machines
+# that can't be had here is in tests/unit/test_doctor.c.
+# shellcheck source-path=SCRIPTDIR source=../lib/net.sh
+. "$(dirname "$0")/../lib/net.sh"
+
+hold=$_net_tests/../build/tests/tools/xdpl-hold
+
+one_screen() {
+	topology
+	expect_status 0 limit doctor rv0
+	expect_at_most "lines" "$(wc -l <<<"$OUT")" 24
+	expect_at_most "columns" "$(awk '{ print length }' <<<"$OUT" | sort -n | tail -n 1)" 80
+	expect_stdout "kernel +Linux $(uname -r)"
+	expect_stdout "device +index [0-9]+, kind veth, driver veth"
+	expect_stdout "mtu +1500"
+	expect_stdout "attached +nothing"
+	expect_no_stderr .
+}
+
+json() {
+	topology
+	expect_status 0 limit doctor rv0 --json
+	expect_json .interface rv0
+	expect_json .fixes 0
+	expect_json '[.machine[], .checks[] | .state] | unique - ["ok", "info"] | length' 0
+	expect_json '.checks[] | select(.check == "mtu").value' 1500
+	expect_status 0 limit doctor --json
+	expect_json .interface null
+	expect_json .checks null
+}
+
+says_ours() {
+	topology
+	expect attach --rate 10/s
+	expect_status 0 limit doctor rv0
+	expect_stdout "attached +our 'xdp_limit', id [0-9]+, native mode, by link"
+}
+
+foreign_program() {
+	# shellcheck disable=SC2034 # set by name, for stop
+	local holder
+
+	topology
+	background holder in_srv "$hold" --ready "$SCRATCH/ready" rv0
+	wait_for 5 test -e "$SCRATCH/ready"
+	expect_status 1 limit doctor rv0
+	expect_stdout "attached +the foreign program"
+	expect_stdout "fix:.*attached it"
+	expect_stdout "^1 to fix"
+}
+
+without_bpffs() {
+	topology
+	expect_status 1 in_srv "$XDP_LIMIT" doctor rv0
+	expect_stdout "bpffs +not mounted"
+	expect_stdout "fix: .*netns exec"
+}
+
+without_rights() {
+	expect_status 1 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
+		"$XDP_LIMIT" doctor lo
+	expect_stdout "rights +lacks CAP_NET_ADMIN, CAP_SYS_ADMIN"
+	expect_stdout "helpers +not asked"
+}
+
+no_such_interface() {
+	topology
+	expect_status 3 limit doctor rv9
+	expect_stderr "cannot find interface 'rv9'"
+	expect_equal "stdout" "$OUT" ""
+}
+
+changes_nothing() {
+	topology
+	expect_status 0 limit doctor rv0
+	expect_status 3 limit status rv0
+	pinned && fail "doctor made pins"
+	true
+}
+
+run_case "O-057: doctor is one screen of 80 columns to paste" one_screen
+run_case "doctor --json has the same for scripts" json
+run_case "doctor knows ours, and has nothing to fix" says_ours
+run_case "doctor names a foreign program, status 1" foreign_program
+run_case "inside ip netns exec doctor says what to run instead" without_bpffs
+run_case "doctor without rights says which are lacking" without_rights
+run_case "doctor of an interface that isn't there: status 3" no_such_interface
+run_case "doctor attaches and pins nothing" changes_nothing
+finish

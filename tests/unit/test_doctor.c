@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What `doctor` makes of machines and interfaces that the test invents. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/capability.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include "doctor.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void make_healthy(struct facts *facts)
+{
+	*facts = (struct facts){
+		.machine =
+			{
+				.release = "6.1.0-18-amd64",
+				.hardware = "x86_64",
+				.libbpf = "1.1",
+				.version = 0x060100,
+				.cpus = 4,
+				.capabilities = UINT64_MAX,
+				.memlock = 8 << 20,
+				.bpffs = true,
+				.lockdown = "none",
+				.unprivileged_disabled = 2,
+			},
+		.interface =
+			{
+				.netdev =
+					{
+						.ifindex = 2,
+						.name = "eth0",
+						.type = ARPHRD_ETHER,
+						.mtu = 1500,
+						.rx_queues = 4,
+						.tx_queues = 4,
+						.up = true,
+					},
+				.hardware =
+					{
+						.driver = "ice",
+						.version = "6.1",
+						.combined_channels = 4,
+						.combined_channels_max = 8,
+						.rx_ring = 512,
+						.rx_ring_max = 4096,
+						.gro = true,
+					},
+			},
+	};
+	for (int i = 0; i < ABILITY_COUNT; i++)
+		facts->machine.there[i] = 1;
+}
+
+/* ---- what differs from a healthy machine ----------------------------------------------------- */
+static void nothing(struct facts *facts)
+{
+	(void)facts;
+}
+
+#define CHANGE(name, statements)                                         \
+	static void name(struct facts *facts)                            \
+	{                                                                \
+		struct machine *machine = &facts->machine;               \
+		struct interface *interface = &facts->interface;         \
+		struct netdev *netdev = &interface->netdev;              \
+		struct netdev_hardware *hardware = &interface->hardware; \
+                                                                         \
+		(void)machine;                                           \
+		(void)netdev;                                            \
+		(void)hardware;                                          \
+		statements;                                              \
+	}
+
+CHANGE(linux_5_10, machine->version = 0x050a00; machine->there[ABILITY_ATOMICS] = 0)
+CHANGE(linux_5_4, machine->version = 0x050400; machine->there[ABILITY_BOOT_CLOCK] = 0)
+CHANGE(linux_5_15, machine->version = 0x050f00; machine->there[ABILITY_FRAGS] = 0;
+       machine->there[ABILITY_SKB_FACTS] = 0)
+CHANGE(no_link, machine->there[ABILITY_LINK] = 0)
+CHANGE(no_lru, machine->there[ABILITY_LRU] = 0)
+CHANGE(not_asked, for (int i = 0; i < ABILITY_COUNT; i++) machine->there[i] = -EPERM)
+CHANGE(no_rights, machine->capabilities = 0)
+CHANGE(no_net_admin, machine->capabilities &= ~(1ULL << CAP_NET_ADMIN))
+CHANGE(no_jit, machine->there[ABILITY_JIT] = 0)
+CHANGE(no_types, machine->there[ABILITY_TYPES] = 0)
+CHANGE(memlock_5_10, machine->version = 0x050a00)
+CHANGE(unlimited_5_10, machine->version = 0x050a00; machine->memlock = UINT64_MAX)
+CHANGE(no_bpffs, machine->bpffs = false)
+CHANGE(in_netns_exec, machine->bpffs = false; machine->own_mounts = true)
+CHANGE(unprivileged, machine->unprivileged_disabled = 0)
+CHANGE(lockdown, snprintf(machine->lockdown, sizeof(machine->lockdown), "integrity"))
+CHANGE(jumbo, netdev->mtu = 9000)
+CHANGE(jumbo_5_15, netdev->mtu = 9000; linux_5_15(facts))
+CHANGE(loopback, netdev->mtu = 65536; netdev->type = ARPHRD_LOOPBACK)
+CHANGE(bridge, snprintf(netdev->kind, sizeof(netdev->kind), "bridge"))
+CHANGE(bond_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "bond");
+       snprintf(netdev->master, sizeof(netdev->master), "bond0"))
+CHANGE(ena_full, snprintf(hardware->driver, sizeof(hardware->driver), "ena");
+       hardware->combined_channels = 8)
+CHANGE(ena_half, snprintf(hardware->driver, sizeof(hardware->driver), "ena"))
+CHANGE(virtio_few, snprintf(hardware->driver, sizeof(hardware->driver), "virtio_net");
+       hardware->combined_channels_max = 4)
+CHANGE(virtio_few_5_4, virtio_few(facts); machine->version = 0x050400)
+CHANGE(many_queues, hardware->combined_channels = 8)
+CHANGE(large_rings, hardware->rx_ring = 4096; hardware->combined_channels = 32; machine->cpus = 32)
+CHANGE(no_rings, hardware->rx_ring_max = 0)
+CHANGE(lro, hardware->lro = true)
+CHANGE(lro_fixed, hardware->lro = true; hardware->lro_fixed = true)
+CHANGE(gro_hw, hardware->gro_hw = true)
+CHANGE(virtio_gro_hw, virtio_few(facts); hardware->gro_hw = true)
+CHANGE(virtio_gro_hw_fixed, virtio_gro_hw(facts); hardware->gro_hw_fixed = true)
+CHANGE(rx_vlan, hardware->rx_vlan = true)
+CHANGE(ours, interface->attachment.mode = MODE_NATIVE; interface->attachment.ours = true;
+       interface->attachment.link_id = 3; interface->pins_complete = true)
+CHANGE(ours_unpinned, ours(facts); interface->pins_complete = false)
+CHANGE(ours_generic, ours(facts); interface->attachment.mode = MODE_GENERIC)
+CHANGE(foreign, interface->attachment.mode = MODE_NATIVE; interface->attachment.program_id = 77;
+       snprintf(interface->attachment.program_name, 16, "their_prog"))
+CHANGE(attached_unknown, interface->attachment_err = -EPERM)
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+struct row {
+	const char *name;
+	void (*change)(struct facts *facts);
+	const char *check;
+	enum finding_state state;
+	const char *value;  /* contained in the line; "" for no line at all */
+	const char *advice; /* contained; NULL: there is none */
+};
+
+// clang-format off
+static struct row rows[] = {
+	{"a healthy kernel", nothing, "kernel", FINDING_OK, "Linux 6.1.0-18-amd64 x86_64, 4 CPUs", NULL},
+	{"O-113: Linux 5.10 is said to be too old before anything is loaded", linux_5_10, "kernel",
+	 FINDING_FIX, "Linux", "5.15 or newer"},
+	{"O-113: and what it lacks", linux_5_10, "programs", FINDING_FIX,
+	 "lacks atomic exchange (Linux 5.12)", "5.15"},
+	{"O-111: a missing helper is named with the kernel that has it", linux_5_4, "helpers",
+	 FINDING_FIX, "lacks ktime_get_boot_ns (Linux 5.8)", "5.15"},
+	{"O-111: so is a kind of map", no_lru, "maps", FINDING_FIX, "lacks lru_hash (Linux 4.10)",
+	 "5.15"},
+	{"no XDP links", no_link, "programs", FINDING_FIX, "lacks xdp link (Linux 5.9)", "5.15"},
+	{"all helpers there", nothing, "helpers", FINDING_OK, "ktime_get_boot_ns", NULL},
+	{"Linux 5.15 is enough", linux_5_15, "kernel", FINDING_OK, "Linux", NULL},
+	{"Linux 5.15 measures frames more coarsely", linux_5_15, "frames", FINDING_INFO,
+	 "lacks xdp.frags (Linux 5.18), frame facts (Linux 6.2)", "estimated"},
+	{"without rights nothing is claimed to be missing", not_asked, "helpers", FINDING_INFO,
+	 "not asked: Operation not permitted", NULL},
+	{"no rights", no_rights, "rights", FINDING_FIX, "lacks CAP_NET_ADMIN, CAP_SYS_ADMIN",
+	 "sudo"},
+	{"one right missing", no_net_admin, "rights", FINDING_FIX, "lacks CAP_NET_ADMIN", "root"},
+	{"all rights", nothing, "rights", FINDING_OK, "CAP_NET_ADMIN", NULL},
+	{"JIT off", no_jit, "jit", FINDING_FIX, "off", "sysctl net.core.bpf_jit_enable=1"},
+	{"JIT on", nothing, "jit", FINDING_OK, "on", NULL},
+	{"no BTF", no_types, "btf", FINDING_FIX, "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"},
+	{"O-115: memlock is no matter since 5.11", nothing, "memlock", FINDING_OK, "", NULL},
+	{"O-115: memlock before 5.11", memlock_5_10, "memlock", FINDING_FIX, "8 MiB",
+	 "ulimit -l unlimited"},
+	{"O-115: unlimited memlock before 5.11", unlimited_5_10, "memlock", FINDING_OK, "", NULL},
+	{"bpffs that attach will mount", no_bpffs, "bpffs", FINDING_INFO, "not mounted", "attach"},
+	{"bpffs missing inside ip netns exec", in_netns_exec, "bpffs", FINDING_FIX, "not mounted",
+	 "--netns NAME"},
+	{"lockdown", lockdown, "lockdown", FINDING_OK, "lockdown integrity, unprivileged BPF is off",
+	 NULL},
+	{"unprivileged BPF", unprivileged, "lockdown", FINDING_INFO, "allowed",
+	 "unprivileged_bpf_disabled=2"},
+
+	{"O-057: driver and index", nothing, "device", FINDING_OK, "index 2, driver ice 6.1, up", NULL},
+	{"O-057: queues and channels", nothing, "queues", FINDING_OK,
+	 "4 rx, 4 tx; 4 combined channels of 8", NULL},
+	{"O-057: virtio with few queues before 5.13", virtio_few_5_4, "queues", FINDING_FIX, "of 4",
+	 "2 queue pairs for each CPU"},
+	{"O-057: virtio with few queues since 5.13", virtio_few, "queues", FINDING_OK, "of 4", NULL},
+	{"ena with all its queues", ena_full, "queues", FINDING_FIX, "8 combined",
+	 "ethtool -L eth0 combined 4"},
+	{"ena with half of its queues", ena_half, "queues", FINDING_OK, "4 combined", NULL},
+	{"more queues than CPUs", many_queues, "queues", FINDING_INFO, "8 combined", "CPUs"},
+	{"a bridge", bridge, "device", FINDING_INFO, "kind bridge", "--mode generic"},
+	{"O-060: the port of a bond", bond_port, "device", FINDING_INFO, "part of bond bond0",
+	 "attach to bond0"},
+	{"O-058: jumbo MTU without multi-buffer XDP", jumbo_5_15, "mtu", FINDING_FIX, "9000",
+	 "ip link set dev eth0 mtu 3400"},
+	{"O-058: jumbo MTU with it", jumbo, "mtu", FINDING_INFO, "9000", "if the driver refuses"},
+	{"the loopback's MTU", loopback, "mtu", FINDING_OK, "65536", NULL},
+	{"an ordinary MTU", nothing, "mtu", FINDING_OK, "1500", NULL},
+	{"large rings on many queues", large_rings, "ring", FINDING_INFO, "4096 of 4096", "512 MiB"},
+	{"an ordinary ring", nothing, "ring", FINDING_OK, "512 of 4096", NULL},
+	{"a driver without rings", no_rings, "ring", FINDING_OK, "", NULL},
+	{"LRO on", lro, "offloads", FINDING_FIX, "lro on", "ethtool -K eth0 lro off"},
+	{"LRO on for ever", lro_fixed, "offloads", FINDING_FIX, "lro on [fixed]", "--mode generic"},
+	{"hardware GRO, a driver that sees to it", gro_hw, "offloads", FINDING_INFO, "gro-hw on",
+	 "if attaching fails: ethtool"},
+	{"hardware GRO on virtio", virtio_gro_hw, "offloads", FINDING_FIX, "gro-hw on",
+	 "ethtool -K eth0 rx-gro-hw off"},
+	{"hardware GRO on virtio for ever", virtio_gro_hw_fixed, "offloads", FINDING_FIX,
+	 "gro-hw on [fixed]", "hypervisor"},
+	{"O-065: VLAN tags taken off by the card are a note", rx_vlan, "offloads", FINDING_INFO,
+	 "rx-vlan on", "VLAN"},
+	{"plain offloads", nothing, "offloads", FINDING_OK, "gro on, gro-hw off, lro off", NULL},
+	{"nothing attached", nothing, "attached", FINDING_OK, "nothing", NULL},
+	{"ours", ours, "attached", FINDING_OK, "our '', id 0, native mode, by link", NULL},
+	{"ours without pins", ours_unpinned, "attached", FINDING_FIX, "our", "pins are gone"},
+	{"ours in generic mode", ours_generic, "attached", FINDING_INFO, "generic", "slower"},
+	{"a foreign program", foreign, "attached", FINDING_FIX,
+	 "the foreign program 'their_prog', id 77, native mode, by netlink", "--force"},
+	{"attached, but not for us to see", attached_unknown, "attached", FINDING_INFO,
+	 "Operation not permitted", NULL},
+};
+// clang-format on
+
+static const struct check *find_check(const char *name)
+{
+	const struct check *const tables[] = {machine_checks, interface_checks};
+
+	for (size_t i = 0; i < COUNT(tables); i++)
+		for (const struct check *check = tables[i]; check->name; check++)
+			if (!strcmp(check->name, name))
+				return check;
+	fail_msg("no check '%s'", name);
+	return NULL;
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("got \"%s\", which does not contain \"%s\"", text, part);
+}
+
+static void judge(void **state)
+{
+	const struct row *row = *state;
+	const struct check *check = find_check(row->check);
+	struct finding finding = {.state = FINDING_OK};
+	struct facts facts;
+
+	make_healthy(&facts);
+	row->change(&facts);
+	check->judge(check, &facts, &finding);
+	assert_contains(finding.value, row->value);
+	if (!row->value[0])
+		assert_string_equal(finding.value, "");
+	if (row->advice)
+		assert_contains(finding.advice, row->advice);
+	else
+		assert_string_equal(finding.advice, "");
+	assert_int_equal(finding.state, row->state);
+}
+
+/* Nothing of a healthy machine is to be fixed or noted, and no line is cut off. */
+static void healthy(void **state)
+{
+	const struct check *const tables[] = {machine_checks, interface_checks};
+	struct facts facts;
+
+	(void)state;
+	make_healthy(&facts);
+	for (size_t i = 0; i < COUNT(tables); i++)
+		for (const struct check *check = tables[i]; check->name; check++) {
+			struct finding finding = {.state = FINDING_OK};
+
+			check->judge(check, &facts, &finding);
+			assert_int_equal(finding.state, FINDING_OK);
+			assert_in_range(strlen(finding.value), 0, sizeof(finding.value) - 2);
+		}
+}
+
+/* Advice that doesn't fit is cut, never written beyond its end. */
+static void long_advice(void **state)
+{
+	struct finding finding = {.state = FINDING_OK};
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		finding_value(&finding, "%s", "a long value ");
+		finding_advise(&finding, FINDING_INFO, "%s", "a long advice");
+	}
+	assert_int_equal(strlen(finding.value), sizeof(finding.value) - 1);
+	assert_in_range(strlen(finding.advice), 200, sizeof(finding.advice) - 1);
+	assert_int_equal(finding.state, FINDING_INFO);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[COUNT(rows) + 2] = {
+		cmocka_unit_test(healthy),
+		cmocka_unit_test(long_advice),
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		tests[i + 2] = (struct CMUnitTest){
+			.name = rows[i].name,
+			.test_func = judge,
+			.initial_state = &rows[i],
+		};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
