@@ -90,12 +90,16 @@ INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct lim
 	return LOST_RACE;
 }
 
-/** Whether @word has room for @cost at @now; reads only. */
+/**
+ * Whether @word has room for @cost at @now; reads only. @tight: not for as much from every CPU at
+ * once, so that a charge may lose a race.
+ */
 INLINE enum charge check_word(const __u64 *word, __u64 now, const volatile struct limit *limit,
-			      __u64 cost)
+			      __u64 cost, bool *tight)
 {
 	__u64 debt = gcra_debt(READ_ONCE(*word), now);
 
+	*tight = !gcra_roomy(debt ?: 1, cost, limit->burst, limit->share, config.fanout);
 	if (gcra_fits(debt, cost, limit->burst))
 		return CHARGED;
 	return gcra_foreign(debt, limit->burst, limit->slack) ? FOREIGN : REFUSED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All limits that a packet meets, all or nothing: check each, charge in order, undo on a lost race. */
+/* All limits that a packet meets, all or nothing: check each, charge, undo on a lost race. */
 #ifndef XDP_LIMIT_LIMITS_H
 #define XDP_LIMIT_LIMITS_H
 
@@ -22,16 +22,22 @@ struct judgement {
 		if ((mask) & (1U << i))
 
 /* Another limit's failure is no state of this word: reads only, and ends nearly every drop. */
-INLINE enum charge check_all(const struct packet *packet, __u64 now_ns, struct judgement *judgement)
+INLINE enum charge check_all(const struct packet *packet, __u64 now_ns, struct judgement *judgement,
+			     struct charge_log *log)
 {
 	for_each_limit(i, judgement->met) {
 		const volatile struct limit *limit = &config.limits[i];
 		enum charge result = REFUSED;
+		bool tight = false;
 		__u64 cost;
 
 		if (limit_cost(limit, packet->segments, packet->length, &cost))
 			result = check_word(group_word(judgement->group, limit->slot),
-					    limit_ticks(limit, now_ns), limit, cost);
+					    limit_ticks(limit, now_ns), limit, cost, &tight);
+		if (tight)
+			log->tight |= 1U << i;
+		else
+			log->roomy |= 1U << i;
 		if (result != CHARGED) {
 			judgement->refused_by = i;
 			return result;
@@ -40,46 +46,99 @@ INLINE enum charge check_all(const struct packet *packet, __u64 now_ns, struct j
 	return CHARGED;
 }
 
-static __noinline int undo_before(const struct packet *packet, const struct judgement *judgement,
-				  const struct charge_log *log)
+/* Returns whether every charge could be taken back. */
+static __noinline bool undo_charged(const struct packet *packet, const struct judgement *judgement,
+				    const struct charge_log *log)
 {
-	for_each_limit(i, judgement->met) {
+	bool undone = true;
+
+	for_each_limit(i, READ_ONCE(log->charged)) {
 		const volatile struct limit *limit = &config.limits[i];
 		__u64 cost;
 
-		if (i >= judgement->refused_by)
-			break;
 		if (limit_cost(limit, packet->segments, packet->length, &cost) &&
 		    !undo_charge(group_word(judgement->group, limit->slot), log->left[i], cost))
-			count_event(EVENT_UNDO_LOST);
+			undone = false;
 	}
-	return 0;
+	return undone;
 }
 
-INLINE enum charge charge_all(const struct packet *packet, __u64 now_ns,
-			      struct judgement *judgement)
+/*
+ * A function of its own and not static, so that the verifier goes through it once, not once for
+ * each limit on each way there.
+ */
+__noinline int charge_one(__u64 *word, __u64 *left, __u64 now_ns, __u32 index, __u64 cost)
 {
-	__u32 index = 0;
-	struct charge_log *log = bpf_map_lookup_elem(&charges, &index);
+	const volatile struct limit *limit = &config.limits[index % MAX_LIMITS];
 
-	if (!log)
-		return LOST_RACE;
-	for_each_limit(i, judgement->met) {
+	return word && left ? charge_word(word, limit_ticks(limit, now_ns), limit, cost, left)
+			    : REFUSED;
+}
+
+INLINE enum charge charge_set(const struct packet *packet, __u64 now_ns,
+			      struct judgement *judgement, struct charge_log *log, const __u32 *set)
+{
+	for_each_limit(i, READ_ONCE(*set)) {
 		const volatile struct limit *limit = &config.limits[i];
 		enum charge result = REFUSED;
 		__u64 cost;
 
 		if (limit_cost(limit, packet->segments, packet->length, &cost))
-			result = charge_word(group_word(judgement->group, limit->slot),
-					     limit_ticks(limit, now_ns), limit, cost,
-					     &log->left[i]);
+			result = charge_one(group_word(judgement->group, limit->slot),
+					    &log->left[i], now_ns, i, cost);
 		if (result != CHARGED) {
 			judgement->refused_by = i;
-			undo_before(packet, judgement, log);
 			return result;
 		}
+		log->charged |= 1U << i;
 	}
 	return CHARGED;
+}
+
+/*
+ * Those first that CPUs may run out of together: when they do, there is nothing to undo yet. Which
+ * these are can depend on the packet's size, so the order that was compiled decides only among
+ * them. The others have room for all CPUs.
+ */
+INLINE enum charge charge_all(const struct packet *packet, __u64 now_ns,
+			      struct judgement *judgement, struct charge_log *log)
+{
+	enum charge result = charge_set(packet, now_ns, judgement, log, &log->tight);
+
+	if (result == CHARGED)
+		result = charge_set(packet, now_ns, judgement, log, &log->roomy);
+	if (result != CHARGED && !undo_charged(packet, judgement, log))
+		return LOST_COST;
+	return result;
+}
+
+/* One limit's charge is its check, there is nothing to undo, and no call to pay for. */
+INLINE enum charge charge_only(const struct packet *packet, __u64 now_ns,
+			       const struct judgement *judgement, struct charge_log *log)
+{
+	const volatile struct limit *limit = &config.limits[0];
+	__u64 cost;
+
+	if (!limit_cost(limit, packet->segments, packet->length, &cost))
+		return REFUSED;
+	return charge_word(group_word(judgement->group, limit->slot), limit_ticks(limit, now_ns),
+			   limit, cost, &log->left[0]);
+}
+
+INLINE enum charge check_and_charge(const struct packet *packet, __u64 now_ns,
+				    struct judgement *judgement)
+{
+	__u32 index = 0;
+	struct charge_log *log = bpf_map_lookup_elem(&charges, &index);
+	enum charge result;
+
+	if (!log)
+		return LOST_RACE;
+	if (config.limit_count == 1)
+		return charge_only(packet, now_ns, judgement, log);
+	log->tight = log->roomy = log->charged = 0;
+	result = check_all(packet, now_ns, judgement, log);
+	return result == CHARGED ? charge_all(packet, now_ns, judgement, log) : result;
 }
 
 /* A refusal is where a word that isn't ours shows, and where a lost cost is known. */
@@ -101,7 +160,7 @@ INLINE enum reason refuse(enum charge result, const struct judgement *judgement)
 INLINE enum reason limits(const struct packet *packet, struct clock *clock,
 			  struct judgement *judgement)
 {
-	enum charge result = CHARGED;
+	enum charge result;
 	__u64 now_ns;
 
 	judgement->met = classify(packet);
@@ -112,10 +171,7 @@ INLINE enum reason limits(const struct packet *packet, struct clock *clock,
 	judgement->group = find_or_create(&judgement->key, now_ns);
 	if (!judgement->group)
 		return REASON_TABLE_FULL;
-	if (config.limit_count > 1)
-		result = check_all(packet, now_ns, judgement);
-	if (result == CHARGED)
-		result = charge_all(packet, now_ns, judgement);
+	result = check_and_charge(packet, now_ns, judgement);
 	return result == CHARGED ? REASON_CONFORMING : refuse(result, judgement);
 }
 

@@ -37,11 +37,16 @@ struct {
 } scratch SEC(".maps");
 
 /*
- * What each charge of the packet under way left in its word, for the undo. Per CPU, not on the
- * stack: indexed by limit. Not pinned.
+ * How far the packet under way has come with its limits; bit i of a set for config.limits[i]. Per
+ * CPU, not on the stack: indexed by limit, and the verifier would follow every set through every
+ * limit. Not pinned.
  */
 struct charge_log {
-	__u64 left[MAX_LIMITS];
+	__u64 left[MAX_LIMITS]; /* what each charge left in its word, for the undo */
+	__u32 tight;		/* limits of which other CPUs may take the last room */
+	__u32 roomy;		/* the others */
+	__u32 charged;
+	__u32 pad;
 };
 
 struct {

@@ -181,8 +181,10 @@ get_is_believed() {
 MILLION=1000000
 
 fill_table() {
+	local rest=$((MILLION - 131072))
+
 	send --frame udp4 --source 198.18.0.0/15 --count 131072
-	send --frame udp6 --source 2001:db8::/32 --sources $((MILLION - 131072)) --count $((MILLION - 131072))
+	send --frame udp6 --source 2001:db8::/32 --sources $rest --count $rest
 	expect_at_least "buckets" "$(status_field .table.used)" $((MILLION * 99 / 100))
 }
 
@@ -219,7 +221,7 @@ million_buckets() {
 	expect_top_within 2000000
 	expect_equal "the one that lost most" "$(jq -r '.[0].source' "$SCRATCH/top")" 192.0.2.77
 
-	background flood in_cli taskset -c 1 "$XDPL_SEND" -i rv1 --dst-mac "$SRV_MAC" \
+	background flood in_cli taskset -c $((1 % $(nproc))) "$XDPL_SEND" -i rv1 --dst-mac "$SRV_MAC" \
 		--frame udp4 --source 198.18.0.0/15 >"$SCRATCH/flood"
 	expect_top_within 2000000
 	expect kill -0 "$flood"
@@ -242,6 +244,6 @@ run_case "O-106, O-110: packets and bytes add up over all reasons (generic)" sum
 run_case "status, sources, get and bpftool agree to the packet" views_agree
 run_case "the tighter of a packet limit and a byte limit decides" two_limits
 run_case "after retry_after of get, exactly one packet passes" get_is_believed
-run_case "O-127: a million buckets are read in 2 s, also under a flood, and readers cost no packet" \
+run_case "O-127: a million buckets are read in 2 s under a flood; readers cost no packet" \
 	million_buckets
 finish

@@ -194,6 +194,7 @@ force_over() {
 intact_or_gone() {
 	if attached; then
 		old_limiter "$1"
+		return
 	fi
 	limit detach rv0 >/dev/null 2>&1 || true
 	nothing_there "$1, then detach again"
@@ -206,10 +207,10 @@ gone() {
 }
 
 detach() {
+	SPARSE=1
 	each_call fresh_running_limiter intact_or_gone gone needed \
 		"bpf_link_detach flock rmdir unlinkat bpf_prog_get_fd_by_id" detach rv0
-	SPARSE=1
-	each_call fresh_running_limiter intact_or_gone gone optional "$READS" detach rv0
+	each_call fresh_running_limiter intact_or_gone gone optional "${READS% *}" detach rv0
 }
 
 topology neighbours

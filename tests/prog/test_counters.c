@@ -39,8 +39,8 @@ static const struct {
 	const char *frame; /* named, or in hex */
 	enum reason reason;
 } ends[] = {
-	{"P4U", REASON_CONFORMING}, {"P4S", REASON_CONFORMING}, {"P6U", REASON_CONFORMING},
-	{LLDP, REASON_NON_IP},	    {"PARP", REASON_CONTROL},	{"PIHL0", REASON_MALFORMED},
+	{"P4U", REASON_CONFORMING},   {"P4S", REASON_CONFORMING}, {"P6U", REASON_CONFORMING},
+	{LLDP, REASON_NON_IP},	      {"PARP", REASON_CONTROL},	  {"PIHL0", REASON_MALFORMED},
 	{"PSHORT", REASON_MALFORMED},
 };
 
@@ -118,8 +118,7 @@ static void test_two_cpus(void **state)
 	assert_int_equal(totals.passed.packets, packets_passed(&limiter));
 	counters_of(&limiter, &counters);
 	tally = &counters.limits[limiter.running.config.limits[0].id].tally;
-	assert_int_equal(tally->passed_packets,
-			 counters.reasons[REASON_CONFORMING].passed.packets);
+	assert_int_equal(tally->passed_packets, counters.reasons[REASON_CONFORMING].passed.packets);
 	assert_int_equal(tally->dropped_packets,
 			 counters.reasons[REASON_OVER_LIMIT].dropped.packets +
 				 counters.reasons[REASON_CONTENDED].dropped.packets);
@@ -243,7 +242,65 @@ static void test_tallies_keep_all(void **state)
 	}
 }
 
-#define CASE(name_, function) {.name = name_, .test_func = function}
+/* So many sources that they take every line of the cache from its owner. */
+static void take_all_lines(struct limiter *limiter)
+{
+	struct frame frame;
+
+	frame_start(&frame);
+	frame_ethernet(&frame);
+	frame_ipv4(&frame);
+	frame_udp(&frame);
+	frame_finish(&frame);
+	for (unsigned int i = 0; i < 4 * CACHE_SLOTS; i++) {
+		uint8_t source[4] = {198, 18, (uint8_t)(i >> 8), (uint8_t)i};
+
+		frame_set_source(&frame, source);
+		send_many(limiter, &frame, 130);
+	}
+}
+
+static uint64_t counted(const struct limiter *limiter)
+{
+	struct bucket bucket;
+
+	source_of(limiter, CLIENT4, &bucket);
+	return bucket.tally.passed_packets + bucket.tally.dropped_packets;
+}
+
+/* On one CPU: what the cache holds goes to its owner when another source takes the line. */
+static void test_line_changes_owner(void **state)
+{
+	struct policy policy = packet_policy("1/h", "100");
+	struct limiter limiter;
+	struct address client;
+	struct complaint why;
+	struct frame frame;
+
+	(void)state;
+	frame_named(&frame, P4U);
+	assert_int_equal(parse_address(CLIENT4, &client, &why), 0);
+	limiter_open(&limiter, &policy, NULL);
+	clock_set(&limiter, START);
+	stay_on_cpu(0);
+	send_many(&limiter, &frame, 100);
+	take_all_lines(&limiter);
+	assert_int_equal(counted(&limiter), 100);
+	/* Not to a later life of it: those counters went with the former. */
+	send_many(&limiter, &frame, 200);
+	assert_int_equal(reset_source(&limiter.running, &client), 0);
+	clock_advance(&limiter, 1);
+	send_many(&limiter, &frame, 1);
+	take_all_lines(&limiter);
+	assert_int_equal(counted(&limiter), 1);
+	leave_cpu();
+	limiter_close(&limiter);
+}
+
+#define CASE(name_, function)                        \
+	{                                            \
+		.name = name_, .test_func = function \
+	}
 
 int main(void)
 {
@@ -254,6 +311,8 @@ int main(void)
 		CASE("O-107: counters pass 2^32, 2^53 and 2^63 exactly, in JSON too", test_o107),
 		CASE("O-107: the sum over CPUs is 64 bits wide", test_sum_over_cpus),
 		CASE("tallies lose nothing between cache and bucket", test_tallies_keep_all),
+		CASE("a cached tally goes to the life of the source that it counted",
+		     test_line_changes_owner),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void sum_tallies(const struct limiter *limiter, unsigned int limit, struc
 
 struct contention {
 	const char *name;
-	const char *rate, *burst;	  /* packets */
+	const char *rate, *burst;	    /* packets */
 	const char *byte_rate, *byte_burst; /* NULL: packets alone */
 	uint32_t length;
 	uint64_t step_ns;  /* between two packets, of any CPU; 0: the boot clock */
@@ -71,8 +71,8 @@ struct contention {
 /*
  * Five million packets on each CPU under a clock that moves on with each packet, so that the bound
  * is exact; and the program that is attached, on the boot clock. The rates lie below what one CPU
- * sends, else nothing would be dropped; on the boot clock their bursts last longer than a busy machine
- * keeps both CPUs away. Bursts: roomy ones are charged by addition, tight ones by
+ * sends, else nothing would be dropped; on the boot clock their bursts last longer than a busy
+ * machine keeps both CPUs away. Bursts: roomy ones are charged by addition, tight ones by
  * compare-and-swap.
  */
 static const struct contention contentions[] = {
@@ -129,8 +129,8 @@ static struct expectation expect(const struct limiter *limiter, uint32_t length,
 
 		state_of(limiter, CLIENT4, i, &state);
 		result.most = least(result.most, units / (bytes ? length : 1));
-		result.expected = least(result.expected, (units - before - state.remaining) /
-								 (bytes ? length : 1));
+		result.expected = least(result.expected,
+					(units - before - state.remaining) / (bytes ? length : 1));
 	}
 	return result;
 }
@@ -315,7 +315,7 @@ static void test_o034(void **state)
 
 /* ---- several sources at once ----------------------------------------------------------------- */
 
-/* Each CPU sends to all sources in turn, starting half way round from the other. */
+/* Each CPU sends from all sources in turn, both in the same order, so that they meet often. */
 struct spread {
 	struct limiter *limiter;
 	uint32_t sources, rounds;
@@ -331,12 +331,11 @@ static void spread_source(struct frame *frame, uint32_t index)
 static void send_spread(struct worker *worker)
 {
 	const struct spread *spread = worker->context;
-	uint32_t first = worker->index * spread->sources / WORKERS;
 	struct frame frame;
 
 	make_frame(&frame, 60);
 	for (uint32_t i = 0; i < spread->sources * spread->rounds; i++) {
-		spread_source(&frame, (first + i) % spread->sources);
+		spread_source(&frame, i % spread->sources);
 		send_repeated(spread->limiter, &frame, 1);
 	}
 }
@@ -397,7 +396,10 @@ static void test_spread(void **state)
 	limiter_close(&limiter);
 }
 
-#define CASE(name_, function) {.name = name_, .test_func = function}
+#define CASE(name_, function)                        \
+	{                                            \
+		.name = name_, .test_func = function \
+	}
 
 static const struct CMUnitTest cases[] = {
 	CASE("O-033: two million packets on two CPUs are all counted, the limit holds", test_o033),

@@ -57,7 +57,7 @@ static uint64_t most_units(const struct policy_limit *limit, uint64_t elapsed_ns
 	return limit->burst + (uint64_t)(numerator / limit->rate.per_ns);
 }
 
-/* ---- rates and bandwidths: never more, and less only by rounding ------------------------------ */
+/* ---- rates and bandwidths: never more, less only by rounding --------------------------------- */
 
 struct stream {
 	const char *name;
@@ -80,8 +80,8 @@ struct stream {
 	}
 
 /*
- * Steps that are no divisor of the interval, unless the burst is one packet: that can't keep what is
- * left of a step. At least 10 000 admitted where time allows it.
+ * Steps that are no divisor of the interval, unless the burst is one packet: that can't keep what
+ * is left of a step. At least 10 000 admitted where time allows it.
  */
 static const struct stream streams[] = {
 	PACKETS("1/day, burst 1", "1/day", "1", HOUR, 200000),
@@ -354,7 +354,7 @@ static void test_o041(void **state)
 	(void)state;
 	frame_named(&frame, P4U);
 	open_at(&limiter, &policy, START);
-	/* Ten offers for each interval of 1000 ns, 3 million packets: the first, then one in ten. */
+	/* Ten offers for each interval of 1000 ns: the first passes, then one in ten. */
 	assert_int_equal(send_stepped(&limiter, &frame, 3000001, 100), 300001);
 	limiter_close(&limiter);
 }

@@ -286,8 +286,6 @@ static void test_dry_run(void **state)
 /* ---- as many as there may be ----------------------------------------------------------------- */
 
 /* Limit i has a burst of 10 + i, all with one rate: the first refuses, none is charged after. */
-#define MANY 16
-
 static void test_many_limits(void **state)
 {
 	struct policy policy = packet_policy("1/h", "10");
@@ -300,7 +298,7 @@ static void test_many_limits(void **state)
 
 	(void)state;
 	make_frame(&frame, LENGTH);
-	for (unsigned int i = 1; i < MANY; i++) {
+	for (unsigned int i = 1; i < MAX_LIMITS; i++) {
 		struct policy_limit *limit;
 
 		snprintf(name, sizeof(name), "limit-%u", i);
@@ -312,7 +310,7 @@ static void test_many_limits(void **state)
 	assert_int_equal(send_many(&limiter, &frame, 50), 10);
 	assert_int_equal(parse_address(CLIENT4, &source, &why), 0);
 	assert_int_equal(read_source(&limiter.running, &source, buckets), 0);
-	for (unsigned int i = 0; i < MANY; i++) {
+	for (unsigned int i = 0; i < MAX_LIMITS; i++) {
 		struct limit_state now;
 
 		state_of(&limiter, CLIENT4, i, &now);
@@ -334,7 +332,7 @@ static const struct CMUnitTest cases[] = {
 	     test_counts),
 	CASE("one reason for each packet, whatever it met", test_reasons),
 	CASE("dry run drops nothing, counts what it would and charges as enforcing", test_dry_run),
-	CASE("16 limits are charged once each, or none", test_many_limits),
+	CASE("32 limits are charged once each, or none", test_many_limits),
 };
 
 int main(void)

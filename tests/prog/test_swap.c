@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A new policy on the same table: what the buckets know survives, and no change is a fresh burst. */
+/* A new policy on the same table: what the buckets know survives, no change is a fresh burst. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,13 +55,15 @@ static const struct change {
 	const char *rate, *burst;
 	unsigned int used; /* of the first burst */
 	const char *new_rate, *new_burst;
-	uint64_t at_once;  /* passed right after the switch */
-	uint64_t later;	   /* passed in the 10 s that follow */
+	uint64_t at_once; /* passed right after the switch */
+	uint64_t later;	  /* passed in the 10 s that follow */
 	uint64_t repaired;
 } changes[] = {
-	{"the same again gives no fresh burst", "100 pps", "100", 100, "100 pps", "100", 0, 1000, 0},
+	{"the same again gives no fresh burst", "100 pps", "100", 100, "100 pps", "100", 0, 1000,
+	 0},
 	{"the same again keeps what is left", "100 pps", "100", 60, "100 pps", "100", 40, 1000, 0},
-	{"a doubled rate gives no fresh burst", "100 pps", "100", 100, "200 pps", "200", 0, 2000, 0},
+	{"a doubled rate gives no fresh burst", "100 pps", "100", 100, "200 pps", "200", 0, 2000,
+	 0},
 	{"a halved rate gives no fresh burst", "100 pps", "100", 100, "50 pps", "50", 0, 500, 0},
 	{"a lowered rate owes the same time, so half of the same burst", "100 pps", "100", 100,
 	 "50 pps", "100", 50, 500, 0},
@@ -71,7 +73,8 @@ static const struct change {
 	 "10", 0, 1000, 1},
 	{"a lowered burst hands out the new burst at most", "100 pps", "1000", 0, "100 pps", "10",
 	 10, 1000, 0},
-	{"a raised burst adds its difference", "100 pps", "100", 100, "100 pps", "150", 50, 1000, 0},
+	{"a raised burst adds its difference", "100 pps", "100", 100, "100 pps", "150", 50, 1000,
+	 0},
 	{"a much raised burst adds its difference", "100 pps", "100", 100, "100 pps", "1000", 900,
 	 1000, 0},
 };
@@ -259,7 +262,8 @@ static const struct pair {
 	const char *rate, *burst, *new_rate, *new_burst;
 	uint64_t most_rate, most_burst; /* of the looser */
 } pairs[] = {
-	{"two programs at once, the same policy", "1 Mpps", "1000", "1 Mpps", "1000", 1000000, 1000},
+	{"two programs at once, the same policy", "1 Mpps", "1000", "1 Mpps", "1000", 1000000,
+	 1000},
 	{"two programs at once, a lowered rate", "1 Mpps", "1000", "500000 pps", "500", 1000000,
 	 1000},
 	{"two programs at once, a raised rate", "500000 pps", "500", "1 Mpps", "1000", 1000000,
@@ -297,7 +301,10 @@ static void test_overlap(void **state)
 	limiter_close(&old);
 }
 
-#define CASE(name_, function) {.name = name_, .test_func = function}
+#define CASE(name_, function)                        \
+	{                                            \
+		.name = name_, .test_func = function \
+	}
 
 static const struct CMUnitTest cases[] = {
 	CASE("the old program repairs nothing that the new one wrote",

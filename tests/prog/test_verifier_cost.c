@@ -21,13 +21,11 @@
 #include "kernel_object.h"
 #include "xdp_limit.skel.h"
 
-#define BASELINE "tests/verifier-cost.txt"
-#define COST_MAX 100000
-/* Policies that no option can make yet: with room below the kernel's 1 000 000, where they load. */
-#define COST_MAX_MANY 500000
-#define GROWTH_MAX    10 /* percent */
-#define SERIES_LINE   "kernel %u.%u"
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define BASELINE     "tests/verifier-cost.txt"
+#define COST_MAX     100000
+#define GROWTH_MAX   10 /* percent */
+#define SERIES_LINE  "kernel %u.%u"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct shape {
 	const char *name; /* a word of the baseline */
@@ -36,7 +34,6 @@ struct shape {
 	bool skb_facts; /* from Linux 6.2 on */
 	bool may_have_frags;
 	bool dry_run;
-	bool many; /* COST_MAX_MANY, not COST_MAX */
 };
 
 static struct shape shapes[] = {
@@ -51,8 +48,8 @@ static struct shape shapes[] = {
 	 .may_have_frags = true},
 	{"packets+bytes,old-kernel,generic", .packet_limits = 1, .byte_limits = 1, .generic = true,
 	 .may_have_frags = true},
-	{"8-limits", .packet_limits = 4, .byte_limits = 4, .skb_facts = true, .many = true},
-	{"32-limits", .packet_limits = 16, .byte_limits = 16, .skb_facts = true, .many = true},
+	{"8-limits", .packet_limits = 4, .byte_limits = 4, .skb_facts = true},
+	{"32-limits", .packet_limits = 16, .byte_limits = 16, .skb_facts = true},
 };
 
 static void add_limits(struct policy *policy, enum unit unit, unsigned int count)
@@ -158,8 +155,6 @@ static uint64_t measure(const struct shape *shape)
 	cost = cost_of(shape, &features);
 	if (cost == -ENODATA)
 		skip_because("this kernel doesn't count (5.16 does)");
-	if (cost == -E2BIG && shape->many)
-		skip_because("more than the verifier takes; no option makes such a policy");
 	if (cost < 0)
 		fail_msg("%s does not load: %s: %s", shape->name, strerror((int)-cost),
 			 kernel_log_text() ?: "");
@@ -173,7 +168,7 @@ static void within_baseline(void **state)
 	uint64_t baseline = baseline_of(shape->name, &written_on);
 	uint64_t cost = measure(shape);
 
-	assert_in_range(cost, 1, shape->many ? COST_MAX_MANY : COST_MAX);
+	assert_in_range(cost, 1, COST_MAX);
 	if (written_on != series()) {
 		print_message("# the baseline is of Linux %u.%u\n", written_on >> 8,
 			      written_on & 255);
@@ -201,8 +196,6 @@ static int print_costs(void)
 	for (size_t i = 0; i < COUNT(shapes); i++) {
 		int64_t cost = cost_of(&shapes[i], &features);
 
-		if (cost == -E2BIG && shapes[i].many)
-			continue;
 		if (cost < 0) {
 			fprintf(stderr, "%s: %s: %s\n", shapes[i].name, strerror((int)-cost),
 				kernel_log_text() ?: "");

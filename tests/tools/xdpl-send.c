@@ -132,6 +132,14 @@ __attribute__((noreturn)) static void failed(const char *what)
 	exit(1);
 }
 
+static double wall_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -377,6 +385,7 @@ struct progress {
 	uint64_t refused; /* by the device: offered again, so they are not in sent */
 	uint64_t start;
 	uint64_t end;
+	double started; /* the wall clock at start, as date(1) and $EPOCHREALTIME tell it */
 };
 
 static void send_batch(int fd, struct mmsghdr *messages, unsigned int size, struct progress *done)
@@ -423,6 +432,7 @@ static void send_all(int fd, const struct options *o, const struct prepared *p,
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
+	done->started = wall_clock();
 	done->start = now_ns();
 	while (!finished(o, done)) {
 		if (o->count && batch > o->count - done->sent)
@@ -452,9 +462,11 @@ static void run_send(const struct options *o)
 		failed("PACKET_QDISC_BYPASS");
 	prctl(PR_SET_TIMERSLACK, 1);
 	send_all(fd, o, &p, &done);
-	printf("{\"sent\":%llu,\"bytes\":%llu,\"refused\":%llu,\"seconds\":%.6f}\n",
+	printf("{\"sent\":%llu,\"bytes\":%llu,\"refused\":%llu,\"seconds\":%.6f,"
+	       "\"started\":%.6f}\n",
 	       (unsigned long long)done.sent, (unsigned long long)done.sent * p.length,
-	       (unsigned long long)done.refused, (double)(done.end - done.start) / 1e9);
+	       (unsigned long long)done.refused, (double)(done.end - done.start) / 1e9,
+	       done.started);
 	close(fd);
 	free(p.bytes);
 }
