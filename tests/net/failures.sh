@@ -7,6 +7,7 @@
 FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
 HOLD=${HOLD:-$_net_tests/../build/tests/tools/xdpl-hold}
 [ -x "$FAULTY" ] || skip "needs $FAULTY"
+[ "$(command -v bpftool)" ] || skip "needs bpftool"
 
 # Calls whose failure has to end the command, and those that it may be able to do without.
 ATTACH_NEEDS="bpf_link_create bpf_map__reuse_fd bpf_map_create bpf_map_update_elem bpf_obj_pin
@@ -73,6 +74,20 @@ each_call() {
 expect_pins() {
 	expect_equal "$1: pins" "$(in_order_of_names "$PINS")" \
 		"buckets budgets counters guards ledger link program switches table tally_cache"
+	expect_equal "$1: what is pinned belongs together" "$(pinned_together)" true
+}
+
+# The pins of link, program and tables are those of the program that runs.
+pinned_together() {
+	{
+		ip -n "$SRV" -j link show dev rv0 | jq '.[0].xdp.prog.id'
+		bpftool -j link show pinned "$PINS/link"
+		bpftool -j prog show pinned "$PINS/program"
+		bpftool -j map show pinned "$PINS/buckets"
+		bpftool -j map show pinned "$PINS/tally_cache"
+	} | jq -s '. as [$runs, $link, $program, $buckets, $cache] |
+		$link.prog_id == $runs and $program.id == $runs and
+		([$buckets.id, $cache.id] - $program.map_ids) == []'
 }
 
 in_order_of_names() {
@@ -161,8 +176,8 @@ change_of_mode() {
 	SPARSE=1
 	each_call fresh_running_limiter old_limiter new_limiter needed \
 		"bpf_link_create bpf_link_detach bpf_obj_pin rename" "${NEW[@]}" --mode generic
-	each_call fresh_running_limiter old_limiter new_limiter optional "$READS" \
-		"${NEW[@]}" --mode generic
+	each_call fresh_running_limiter old_limiter new_limiter optional \
+		"bpf_link_get_fd_by_id bpf_prog_get_fd_by_id bpf_xdp_query" "${NEW[@]}" --mode generic
 }
 
 # ---- over a foreign program ----------------------------------------------------------------------
