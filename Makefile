@@ -31,7 +31,7 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef
-PACKAGES := libbpf libmnl json-c
+PACKAGES := libbpf libmnl json-c yaml-0.1
 CFLAGS   ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
 # Asked once; what is missing is said by the target `tools`.

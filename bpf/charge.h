@@ -13,6 +13,7 @@ enum charge {
 	LOST_RACE, /* there was room, other CPUs took it or the tries ran out */
 	LOST_COST, /* the same, and the packet's own cost could not be taken back */
 	FOREIGN,   /* the word is no state of this limit: see repair_word() */
+	NO_PLACE,  /* the table of slots has no place for this one: as if it were full */
 };
 
 /*
@@ -26,10 +27,16 @@ INLINE __u64 limit_ticks(const volatile struct limit *limit, __u64 now_ns)
 	return now_ns << limit->tick;
 }
 
+/** Units of a packet under @limit. */
+INLINE __u32 limit_units(const volatile struct limit *limit, __u32 packets, __u32 bytes)
+{
+	return limit->unit == UNIT_BYTES ? bytes : packets;
+}
+
 /** Units of @packet under @limit to ticks; false when no bucket of it could ever hold them. */
 INLINE bool limit_cost(const volatile struct limit *limit, __u32 packets, __u32 bytes, __u64 *cost)
 {
-	__u32 units = limit->unit == UNIT_BYTES ? bytes : packets;
+	__u32 units = limit_units(limit, packets, bytes);
 
 	if (units > limit->max_units)
 		return false;
@@ -117,7 +124,7 @@ INLINE bool undo_charge(__u64 *word, __u64 left, __u64 cost)
 }
 
 /*
- * A word further ahead than its burst and a second was not written under this limit and clock: a
+ * A word further ahead than its burst and the slack was not written under this limit and clock: a
  * burst was lowered, or somebody wrote the map. Put it back to "just exhausted": never frozen,
  * never refilled. The clock is read again and after the word, since a CPU that was held up sees its
  * old time, and would lower a word that others have rightly moved on meanwhile. A program that is
@@ -127,14 +134,106 @@ static __noinline bool repair_word(__u64 *word, const volatile struct limit *lim
 {
 	__u32 index = 0;
 	struct switches *current = bpf_map_lookup_elem(&switches, &index);
-	__u64 seen = READ_ONCE(*word);
-	__u64 now = limit_ticks(limit, clock_source());
+	__u64 seen, now;
 
 	if (!current || READ_ONCE(current->generation) != config.generation)
 		return false;
+	seen = READ_ONCE(*word);
+	now = limit_ticks(limit, clock_source());
 	if (!gcra_foreign(gcra_debt(seen, now), limit->burst, limit->slack))
 		return false;
 	return CAS(word, seen, now + limit->burst) == seen;
+}
+
+/* What a charge that failed is called to the outside. */
+INLINE enum reason refusal_reason(enum charge result)
+{
+	if (result == NO_PLACE)
+		return REASON_TABLE_FULL;
+	return result == LOST_RACE || result == LOST_COST ? REASON_CONTENDED : REASON_OVER_LIMIT;
+}
+
+/* ---- windows ---- */
+
+/*
+ * The clock again, and after the word: a CPU that was held up since it read its clock finds words
+ * further ahead than others' clocks can be, and must not take them for garbage and set them back.
+ */
+static __noinline __u64 moment_again(const volatile struct limit *limit)
+{
+	struct window window = window_of(limit);
+
+	return window_moment(&window, clock_source());
+}
+
+/**
+ * Charge @units to a word of windows. @left is what the charge left there, for undo. As above:
+ * refusing reads only.
+ */
+INLINE enum charge charge_window(__u64 *word, __u64 now_ns, const volatile struct limit *limit,
+				 __u32 units, __u64 *left)
+{
+	struct window window = window_of(limit);
+	__u64 moment = window_moment(&window, now_ns);
+	__u64 seen = READ_ONCE(*word);
+
+	if (units > limit->max_units)
+		return REFUSED;
+	if (!window.multiplier)
+		return CHARGED;
+	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
+		__u64 rolled, found;
+
+		if (window_doubtful(&window, seen, moment))
+			moment = moment_again(limit);
+		rolled = window_roll(&window, seen, moment);
+		if (!window_fits(&window, rolled, moment, units))
+			return tries ? LOST_RACE : REFUSED;
+		found = CAS(word, seen, rolled + units);
+		if (found == seen) {
+			*left = rolled + units;
+			return CHARGED;
+		}
+		seen = found;
+	}
+	return LOST_RACE;
+}
+
+/** Reads only. A doubtful word counts as idle: the charge finds out. */
+INLINE enum charge check_window(const __u64 *word, __u64 now_ns, const volatile struct limit *limit,
+				__u32 units)
+{
+	struct window window = window_of(limit);
+	__u64 moment = window_moment(&window, now_ns);
+	__u64 rolled = window_roll(&window, READ_ONCE(*word), moment);
+
+	if (units > limit->max_units)
+		return REFUSED;
+	if (!window.multiplier || window_fits(&window, rolled, moment, units))
+		return CHARGED;
+	return REFUSED;
+}
+
+/**
+ * Take a charge of @units back. A charge inside a window is additive, so whatever others did since,
+ * subtracting where it stands now is exact. False when the tries ran out: then it has to stand.
+ */
+INLINE bool undo_window(__u64 *word, const volatile struct limit *limit, __u64 left, __u32 units)
+{
+	struct window window = window_of(limit);
+	__u64 seen = READ_ONCE(*word);
+
+	if (!window.multiplier)
+		return true;
+	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
+		__u64 undone = window_undone(&window, seen, left, units);
+		__u64 found = undone == seen ? seen : CAS(word, seen, undone);
+
+		if (found == seen)
+			return true;
+		seen = found;
+	}
+	return false;
 }
 
 #endif

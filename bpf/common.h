@@ -25,4 +25,14 @@
 /* The compiled policy. The map behind it is frozen: the verifier removes what it switches off. */
 const volatile struct config config SEC(".rodata.config") = {};
 
+/* The position of the lowest bit of a set that is not empty, without a helper or a loop. */
+INLINE __u32 lowest(__u32 set)
+{
+	static const volatile __u8 positions[32] = {0,	1,  28, 2,  29, 14, 24, 3,  30, 22, 20,
+						    15, 25, 17, 4,  8,	31, 27, 13, 23, 21, 19,
+						    16, 7,  26, 12, 18, 6,  11, 5,  10, 9};
+
+	return positions[((set & -set) * 0x077cb531U) >> 27];
+}
+
 #endif

@@ -37,16 +37,17 @@ struct {
 } scratch SEC(".maps");
 
 /*
- * How far the packet under way has come with its limits; bit i of a set for config.limits[i]. Per
- * CPU, not on the stack: indexed by limit, and the verifier would follow every set through every
- * limit. Not pinned.
+ * What each charge of the packet under way left in its word, for the undo. Per CPU, not on the
+ * stack: indexed by limit. Not pinned.
  */
 struct charge_log {
 	__u64 left[MAX_LIMITS]; /* what each charge left in its word, for the undo */
 	__u32 tight;		/* limits of which other CPUs may take the last room */
 	__u32 roomy;		/* the others */
 	__u32 charged;
-	__u32 pad;
+	__u32 result;	  /* enum charge */
+	__u32 refused_by; /* index of the limit, when one refused */
+	__u32 reason;	  /* enum reason */
 };
 
 struct {
@@ -84,6 +85,57 @@ struct {
 	__uint(max_entries, BUDGET_COUNT);
 } budgets SEC(".maps");
 
+/* Words of limits per interface, by slot. Never evicted, never refused: not in the table. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct shared_word);
+	__uint(max_entries, MAX_LIMITS);
+} iface_words SEC(".maps");
+
+/*
+ * Slots of sliding logs: an entry for a source and limit, made after its bucket and so behind the same
+ * gate. LRU like `buckets`, and as large for each such limit: a table that can't evict would be
+ * filled once by invented sources and stay full, with nobody to sweep it. Written and read by the
+ * program; read by get. One entry that nobody uses where no limit has a log.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct log_key);
+	__type(value, struct log_slots);
+	__uint(max_entries, 1);
+} log_slots SEC(".maps");
+
+/*
+ * Matching: for each value of a field the limits that it lets through, so one access a field and no
+ * loop over limits. Written by the loader before the program runs, made anew for each program. A
+ * field that no limit matches on has an array of one entry that nobody reads.
+ */
+#define MATCH_MAP(name, values)                   \
+	struct {                                  \
+		__uint(type, BPF_MAP_TYPE_ARRAY); \
+		__type(key, __u32);               \
+		__type(value, __u32);             \
+		__uint(max_entries, values);      \
+	} name SEC(".maps")
+
+MATCH_MAP(match_protocol, PROTOCOL_VALUES);
+MATCH_MAP(match_flags, FLAGS_VALUES);
+MATCH_MAP(match_vlan, VLAN_VALUES);
+MATCH_MAP(match_sport, PORT_VALUES);
+MATCH_MAP(match_dport, PORT_VALUES);
+MATCH_MAP(match_length, LENGTH_VALUES);
+
+/* Limits whose destination prefixes hold an address: the longest prefix's entry has those of all
+ * that cover it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} match_dest SEC(".maps");
+
 /* What user space changes while the program runs. Written by the loader only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -93,16 +145,78 @@ struct {
 } switches SEC(".maps");
 
 /* SSH guard: address to the boot time in ns at which it ends. Written by attach. */
-struct guard_key {
-	__u8 address[16];
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct guard_key);
+	__type(key, struct address_key);
 	__type(value, __u64);
 	__uint(max_entries, GUARD_CAPACITY);
 } guards SEC(".maps");
+
+/*
+ * ---- lists ----
+ * Each set has exact addresses in a hash and prefixes in a trie, behind a filter of bits. The policy's
+ * own (file_*) are made anew for each program; those of the commands (live_*) outlive them. Written
+ * by user space. Not preallocated: they take memory for what they hold.
+ */
+#define EXACT_MAP(name, entries)                      \
+	struct {                                      \
+		__uint(type, BPF_MAP_TYPE_HASH);      \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__type(key, struct address_key);      \
+		__type(value, struct listing);        \
+		__uint(max_entries, entries);         \
+	} name SEC(".maps")
+
+#define PREFIX_MAP(name, type_of_value, entries)      \
+	struct {                                      \
+		__uint(type, BPF_MAP_TYPE_LPM_TRIE);  \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__type(key, struct prefix_key);       \
+		__type(value, type_of_value);         \
+		__uint(max_entries, entries);         \
+	} name SEC(".maps")
+
+#define FILTER_MAP(name, words)                   \
+	struct {                                  \
+		__uint(type, BPF_MAP_TYPE_ARRAY); \
+		__type(key, __u32);               \
+		__type(value, __u64);             \
+		__uint(max_entries, words);       \
+	} name SEC(".maps")
+
+EXACT_MAP(file_exact, 1);
+PREFIX_MAP(file_prefix, struct prefix_listing, 1);
+FILTER_MAP(file_xbits, EXACT_FILTER_WORDS);
+FILTER_MAP(file_pbits, PREFIX_FILTER_WORDS);
+EXACT_MAP(live_exact, LIVE_CAPACITY);
+PREFIX_MAP(live_prefix, struct prefix_listing, LIVE_PREFIXES);
+FILTER_MAP(live_xbits, EXACT_FILTER_WORDS);
+FILTER_MAP(live_pbits, 2 * PREFIX_FILTER_WORDS); /* two halves, to change at once */
+
+/* Tiers by prefix of the source: value is the tier, from 1. Made anew for each program. */
+PREFIX_MAP(tier_prefix, __u32, 1);
+FILTER_MAP(tier_pbits, PREFIX_FILTER_WORDS);
+
+/* Sources that a limit banned, by the table's own source prefix. Written by the program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct address_key);
+	__type(value, struct penalty);
+	__uint(max_entries, PENALTY_CAPACITY);
+} penalties SEC(".maps");
+FILTER_MAP(penalty_bits, EXACT_FILTER_WORDS);
+
+/*
+ * The program that a trial falls back to. Of this program alone, and pinned with or without a trial: the
+ * kernel empties it when the last descriptor and pin go, and when that happens twice in short order, as
+ * when commands look at it, it loses count and keeps it for ever (seen on 6.18).
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} previous SEC(".maps");
 
 /* The table's identity: what its words mean. Only the loader writes and reads it. */
 struct {

@@ -22,43 +22,69 @@ INLINE enum reason fragments(const struct packet *packet)
 	return REASON_FRAGMENT;
 }
 
-/* What ends a packet's way before any limit is asked. */
-INLINE enum reason exempt(const struct packet *packet, struct clock *clock)
+/* What ends a packet's way before any limit is asked. What can't be parsed is no control traffic. */
+INLINE enum reason exempt(const struct packet *packet, bool parsed, struct clock *clock)
 {
 	__u32 index = 0;
 	struct switches *now = bpf_map_lookup_elem(&switches, &index);
-	enum reason reason;
+	enum reason reason = REASON_NONE;
 
-	reason = control(packet, clock);
-	if (reason == REASON_NONE && now)
+	if (parsed)
+		reason = control(packet, clock);
+	/* A forged mapped source lies where IPv4's entries are; it must not pass for one of them. */
+	if (reason == REASON_NONE && now && !(packet->flags & PACKET_FORGED_MAPPED))
 		reason = lists(packet, now, clock);
-	if (reason == REASON_NONE)
+	if (reason == REASON_NONE && parsed)
 		reason = fragments(packet);
 	return reason;
 }
 
-INLINE enum reason judge(struct xdp_md *ctx, struct packet *packet, struct judgement *judgement)
+INLINE enum reason judge(struct xdp_md *ctx, struct packet *packet, struct clock *clock,
+			 struct judgement *judgement)
 {
 	enum reason parsed = parse(ctx, packet), reason = parsed;
-	struct clock clock = {};
 
-	if (parsed == REASON_NONE)
-		reason = exempt(packet, &clock);
-	else if (parsed == REASON_MALFORMED && charges_malformed(packet))
-		reason = REASON_NONE;
+	if (parsed == REASON_NONE || (parsed == REASON_MALFORMED && charges_malformed(packet)))
+		reason = exempt(packet, parsed == REASON_NONE, clock);
 	if (reason == REASON_NONE)
-		reason = limits(packet, &clock, judgement);
+		reason = limits(packet, clock, judgement);
 	if (parsed == REASON_MALFORMED && config.actions[reason] == XDP_PASS)
 		return REASON_MALFORMED;
 	return reason;
 }
 
-INLINE int pipeline(struct xdp_md *ctx)
+INLINE int pipeline(struct xdp_md *ctx, struct clock *clock)
 {
-	struct judgement judgement = {};
+	struct judgement judgement;
 	struct packet packet = {};
 
-	return verdict(judge(ctx, &packet, &judgement), &packet, &judgement);
+	judgement.group = NULL;
+	judgement.observed = false;
+	return verdict(judge(ctx, &packet, clock, &judgement), &packet, &judgement);
+}
+
+/* Whether nobody confirmed in time: then the former state is back, though no process lives. */
+INLINE bool trial_is_over(struct clock *clock)
+{
+	__u32 index = 0;
+	struct switches *now = bpf_map_lookup_elem(&switches, &index);
+	__u64 deadline = now ? READ_ONCE(now->deadline_ns) : 0;
+
+	return deadline && clock_ns(clock) > deadline;
+}
+
+/** What both objects' programs do. A tail call must stand in the entry, so this is inlined. */
+INLINE int entry(struct xdp_md *ctx)
+{
+	struct clock clock = {};
+
+	if (config.on_trial && trial_is_over(&clock)) {
+		if (!config.has_previous)
+			return XDP_PASS;
+		bpf_tail_call(ctx, &previous, 0);
+		/* Not reached, unless somebody emptied the map: then this policy is better than none. */
+	}
+	return pipeline(ctx, &clock);
 }
 
 #endif

@@ -33,7 +33,7 @@ INLINE bool owns_line(const struct cached_tally *line, const struct bucket_key *
 	const __u64 *theirs = (const __u64 *)line->key.address;
 
 	return line->born_ns == born_ns && theirs[1] == mine[1] && theirs[0] == mine[0] &&
-	       line->slot == slot && line->key.per == key->per;
+	       line->slot == slot && line->key.kind == key->kind;
 }
 
 INLINE void add_shared(struct tally *tally, const struct increment *by)
@@ -87,11 +87,10 @@ static __noinline int take_line(struct cached_tally *line, const struct bucket_k
 	return 0;
 }
 
-/** Count one packet of @key under the limit in @slot. */
-INLINE void count_tally(const struct bucket_key *key, void *group, __u32 slot,
-			const struct increment *by)
+/** Count one packet of @key under the limit in @slot, whose tally in the group is @tally. */
+INLINE void count_tally(const struct bucket_key *key, __u64 born_ns, struct tally *tally,
+			__u32 slot, const struct increment *by)
 {
-	__u64 born_ns = group_born(group);
 	__u32 index = cache_slot(key, slot);
 	struct cached_tally *line = bpf_map_lookup_elem(&tally_cache, &index);
 
@@ -101,12 +100,21 @@ INLINE void count_tally(const struct bucket_key *key, void *group, __u32 slot,
 		line->misses = 0;
 		add_local(&line->tally, by);
 		if (++line->pending >= FLUSH_EVERY)
-			flush_line(line, group_tally(group, slot));
+			flush_line(line, tally);
 		return;
 	}
-	add_shared(group_tally(group, slot), by);
+	add_shared(tally, by);
 	if (!line->born_ns || ++line->misses >= TAKE_AFTER)
 		take_line(line, key, slot, born_ns);
+}
+
+/* For policies of many limits: verified once, a call each. */
+__noinline int count_tally_apart(struct bucket_key *key, __u64 born_ns, struct tally *tally,
+				 __u32 slot, struct increment *by)
+{
+	if (key && tally && by)
+		count_tally(key, born_ns, tally, slot, by);
+	return 0;
 }
 
 #endif

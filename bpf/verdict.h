@@ -22,21 +22,18 @@ INLINE void count_reason(struct reason_count *count, const struct increment *by,
 		add_count(&count->passed, by);
 }
 
-/* A dropped packet is the business of the limit that refused it; a passed one of all it met. */
-INLINE void count_limits(struct cpu_counters *mine, const struct judgement *judgement,
-			 const struct increment *by, bool would_drop)
+/* A limit that is alone; chosen.h counts for several. */
+INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judgement,
+			const struct increment *by, bool would_drop)
 {
-	for_each_limit(i, judgement->met) {
-		const volatile struct limit *limit = &config.limits[i];
-		struct limit_count *count = &mine->limits[limit->id % MAX_LIMITS];
+	const volatile struct limit *limit = &config.limits[0];
+	struct limit_count *count = &mine->limits[limit->id % MAX_LIMITS];
 
-		if (by->dropped && i != judgement->refused_by)
-			continue;
-		add_local(&count->tally, by);
-		if (would_drop && i == judgement->refused_by)
-			count->would_drop_packets += by->packets;
-		count_tally(&judgement->key, judgement->group, limit->slot, by);
-	}
+	add_local(&count->tally, by);
+	if (would_drop)
+		count->would_drop_packets += by->packets;
+	count_tally(&judgement->key, group_born(judgement->group),
+		    group_tally(judgement->group, limit->slot), limit->slot, by);
 }
 
 INLINE int verdict(enum reason reason, const struct packet *packet,
@@ -53,9 +50,9 @@ INLINE int verdict(enum reason reason, const struct packet *packet,
 	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
 
 	if (mine) {
-		count_reason(&mine->reasons[reason], &by, would_drop);
-		if (judgement->group)
-			count_limits(mine, judgement, &by, would_drop);
+		count_reason(&mine->reasons[reason], &by, would_drop || judgement->observed);
+		if (config.alone && judgement->group)
+			count_alone(mine, judgement, &by, would_drop);
 	}
 	return by.dropped ? XDP_DROP : XDP_PASS;
 }

@@ -16,7 +16,7 @@ INLINE __u64 clock_source(void)
 SEC("xdp.frags")
 int xdp_limit(struct xdp_md *ctx)
 {
-	return pipeline(ctx);
+	return entry(ctx);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

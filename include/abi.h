@@ -12,6 +12,7 @@
 #define XDP_LIMIT_MAGIC 0x74696d696c706478ULL
 
 #define MAX_LIMITS     32
+#define MAX_TIERS      15 /* one less than a power of two: "no tier" is the first */
 #define NAME_SIZE      32 /* of limits, with the final NUL */
 #define REASON_SLOTS   32 /* room for reasons to come: the counters' size never changes */
 #define CACHE_SLOTS    64 /* of the per-CPU counter cache */
@@ -30,9 +31,28 @@ enum algorithm {
 	ALGORITHM_SLIDING_LOG,
 };
 
-/* What a limit counts per; also the last part of a bucket's key. */
+/* What a limit counts per. */
 enum per {
-	PER_SOURCE,
+	PER_SOURCE, /* its address, cut to a prefix */
+	PER_DESTINATION,
+	PER_PAIR, /* source and destination */
+	PER_INTERFACE,
+};
+
+/*
+ * A kind of `per` with its prefix lengths: all limits of one kind share a group of words for each
+ * source (or destination, or pair). Its id is the last part of a bucket's key.
+ */
+#define MAX_KINDS    6		      /* in one policy: groups that one packet may touch */
+#define KIND_SLOTS   8		      /* their places: a power of two, so that a mask is a bound */
+#define KIND_OWN     (KIND_SLOTS - 1) /* the table's own source, whoever counts per it */
+#define MAX_KIND_IDS 16		      /* in the life of a table: ids are never given again */
+
+struct kind_identity {
+	__u8 used;
+	__u8 per;	  /* enum per */
+	__u8 ipv4_prefix; /* of the source */
+	__u8 ipv6_prefix;
 };
 
 enum limit_kind {
@@ -47,7 +67,19 @@ enum limit_kind {
  */
 struct bucket_key {
 	__u8 address[16];
-	__u32 per; /* enum per */
+	__u32 kind; /* id */
+};
+
+/* The log of one limit for one source: when each slot let its last packet through; log_time(). */
+#define LOG_SLOTS 32
+
+struct log_key {
+	struct bucket_key bucket;
+	__u32 limit; /* id */
+};
+
+struct log_slots {
+	__u64 admitted[LOG_SLOTS];
 };
 
 /* What one limit did to one source, or in all. */
@@ -59,7 +91,7 @@ struct tally {
 };
 
 /*
- * A bucket group: the words of all limits with the same `per` for one source, side by side, and
+ * A bucket group: the words of all limits of the same kind for one source, side by side, and
  * behind them their tallies. A limit's slot is its identity and never given to another limit of
  * the same table. The table is made with the smallest variant that holds its limits.
  */
@@ -73,8 +105,8 @@ struct tally {
 XDP_LIMIT_GROUPS(XDP_LIMIT_GROUP)
 
 #define GROUP_SIZE(n)	     (8U + (n) * (8U + (__u32)sizeof(struct tally)))
-#define GROUP_WORD(slot)     (8U + 8U * (slot))
-#define GROUP_TALLY(n, slot) (8U + 8U * (n) + (__u32)sizeof(struct tally) * (slot))
+#define GROUP_WORD(slot)     (8U + (slot)*8U)
+#define GROUP_TALLY(n, slot) (8U + (n)*8U + (slot) * (__u32)sizeof(struct tally))
 
 /* One line of the per-CPU counter cache: increments of one (source, limit), not yet in its group. */
 struct cached_tally {
@@ -128,6 +160,7 @@ struct shared_word {
 
 enum budget {
 	BUDGET_CONTROL, /* network control packets per interface; ticks are ns */
+	BUDGET_GATE,	/* new entries of the table */
 	BUDGET_COUNT,
 };
 
@@ -135,6 +168,72 @@ enum budget {
 struct switches {
 	__u64 generation;    /* of the newest program: an older one never repairs a word */
 	__u64 guards_end_ns; /* boot clock: after it no guard lives, and nobody looks for one */
+	__u64 live_lists;    /* struct live_lists, one word so that it changes at once */
+	__u64 deadline_ns;   /* boot clock: end of a trial (--confirm); 0 for none, or confirmed */
+};
+
+/*
+ * ---- lists ----
+ *
+ * An entry ends at a time of the boot clock by itself: 0 is "not on this list", FOREVER has no end.
+ */
+#define FOREVER (~0ULL)
+
+struct address_key {
+	__u8 address[16];
+};
+
+/* What the lists say of one address. */
+struct listing {
+	__u64 ban_until_ns;
+	__u64 allow_until_ns;
+	__u64 deny_until_ns;
+};
+
+/* A prefix on a list, and those that cover it: what holds once the inner one has ended. */
+#define LIST_LEVELS 4
+
+struct list_level {
+	__u64 allow_until_ns;
+	__u64 deny_until_ns;
+	__u32 length; /* as in the key */
+	__u32 pad;
+};
+
+struct prefix_listing {
+	__u64 ban_until_ns;	/* the latest of this prefix and those that cover it */
+	__u64 own_ban_until_ns; /* of this prefix; for user space */
+	struct list_level levels[LIST_LEVELS]; /* the longest first; 0 times end them */
+};
+
+/* A source that a limit banned. */
+struct penalty {
+	__u64 until_ns;
+	__u64 extend_ns; /* each further packet bans for so long again; 0: it doesn't */
+};
+
+#define LIVE_CAPACITY	 1048576 /* addresses that the commands may list */
+#define LIVE_PREFIXES	 65536
+#define PENALTY_CAPACITY 65536
+
+/*
+ * Filters: most packets pass all lists by a bit. A set bit only means "look". Exact addresses have
+ * 2^20 bits; prefixes have 2^16 over the first bits of an address, as many as the shortest has.
+ */
+#define EXACT_FILTER_WORDS  16384
+#define PREFIX_FILTER_WORDS 1024
+
+struct prefix_filter {
+	__u8 used;
+	__u8 ipv4_bits; /* 0..32 of the address */
+	__u8 ipv6_bits; /* 0..64 */
+	__u8 half;	/* which half of a live filter holds */
+};
+
+struct live_lists {
+	__u8 exact_used;
+	__u8 pad[3];
+	struct prefix_filter prefixes;
 };
 
 /* What makes a word mean what it means: kept with the table, across programs. */
@@ -144,9 +243,10 @@ struct limit_identity {
 	__u8 unit; /* enum unit */
 	__u8 algorithm;
 	__u8 tick; /* one tick is 2^-tick ns */
-	__u8 per;
+	__u8 kind; /* id */
 	__u8 slot;
 	__u8 pad[2];
+	__u64 window_ns; /* of windows: what their words' indices count; else 0 */
 };
 
 struct table_identity {
@@ -156,7 +256,10 @@ struct table_identity {
 	__u32 words;	/* per group: 1, 2, 4, 8, 16 or 32 */
 	__u8 ipv4_prefix;
 	__u8 ipv6_prefix;
-	__u8 pad[2];
+	__u8 logs; /* limits that `log_slots` was made for */
+	__u8 pad;
+	struct kind_identity kinds[MAX_KIND_IDS]; /* by kind id; 0 is the table's own source */
+	__u64 seed;				  /* random, for keys that are hashes */
 	__u64 device_packets; /* that the device had received when the table was made */
 	struct limit_identity limits[MAX_LIMITS]; /* by limit id */
 };
@@ -167,21 +270,39 @@ struct ledger {
 	struct cpu_counters baseline; /* sums at the last `reset --counters` */
 };
 
-/* One limit as the program charges it. All arithmetic on it is in algorithm.h. */
+/*
+ * One limit as the program charges it. All arithmetic on it is in algorithm.h.
+ *
+ *            token-bucket, leaky-bucket          fixed-window, sliding-window   sliding-log
+ * burst      ticks                               units per window               packets per window
+ * multiplier ticks of one unit, shifted left     of a window: 2^34 moments      the window, ns
+ *            by `shift`, rounded up
+ * shift      0..31                               granularity, 2^shift ns        -
+ * slack      ticks: a word further ahead than    windows, likewise              ns, likewise
+ *            burst + slack is not ours
+ * share      burst / (CPUs + 1): the largest     -                              -
+ *            cost that may go by fetch-and-add
+ * tick       one tick is 2^-tick ns              0                              0
+ *
+ * A multiplier of 0 is `unlimited`, max_units of 0 is `block`, for all of them.
+ */
 struct limit {
-	__u64 burst;	  /* ticks */
-	__u64 multiplier; /* ticks of one unit, shifted left by `shift`, rounded up */
-	__u64 slack;	  /* ticks: a word further ahead than burst + slack is not ours */
-	__u64 share;	  /* burst / (CPUs + 1): the largest cost that may go by fetch-and-add */
-	__u32 max_units;  /* more than this in one packet never fits */
-	__u8 shift;	  /* 0..31 */
-	__u8 tick;	  /* one tick is 2^-tick ns */
+	__u64 burst;
+	__u64 multiplier;
+	__u64 slack;
+	__u64 share;
+	__u32 max_units; /* more than this in one packet never fits */
+	__u8 shift;
+	__u8 tick;
 	__u8 unit;
 	__u8 algorithm;
-	__u8 per;
-	__u8 slot; /* word in the group */
-	__u8 id;   /* position in table_identity.limits and cpu_counters.limits */
+	__u8 group; /* position in config.kinds */
+	__u8 slot;  /* word in the group */
+	__u8 id;    /* position in table_identity.limits and cpu_counters.limits */
 	__u8 observe;
+	__u64 ban_ns; /* on-exceed: 0 for no ban */
+	__u8 ban_extends;
+	__u8 pad[7];
 };
 
 /* The same limit as it was written: for status, sources and get. */
@@ -194,11 +315,65 @@ struct limit_label {
 	__u8 pad[7];
 };
 
+/* A kind as the program needs it. */
+struct kind {
+	__u64 ipv6_mask[2]; /* network order */
+	__u32 ipv4_mask;    /* network order */
+	__u32 limits;	    /* of this kind, bit i for config.limits[i] */
+	__u32 limit_count;  /* and how many */
+	__u8 per;
+	__u8 id;
+	__u8 pad[2];
+};
+
+/* The fields that some limit matches on: only these are looked at. */
+enum match_field {
+	MATCH_PROTOCOL = 1 << 0,
+	MATCH_TCP_FLAGS = 1 << 1,
+	MATCH_SOURCE_PORT = 1 << 2,
+	MATCH_DESTINATION_PORT = 1 << 3,
+	MATCH_VLAN = 1 << 4,
+	MATCH_LENGTH = 1 << 5,
+	MATCH_DESTINATION = 1 << 6,
+	MATCH_FAMILY = 1 << 7,
+};
+
+#define PROTOCOL_VALUES 256
+#define FLAGS_VALUES	256
+#define VLAN_VALUES	4096
+#define PORT_VALUES	65536
+#define LENGTH_VALUES	65536 /* longer frames count as 65535 */
+
+/* Limits that a packet without the field still meets. */
+struct match_defaults {
+	__u32 family[2]; /* IPv4, IPv6 */
+	__u32 no_ports;
+	__u32 no_flags;
+	__u32 no_destination; /* in none of the prefixes */
+	__u32 pad;
+};
+
+/*
+ * The family stands before the address: ::/0 must not hold IPv4's ::ffff:0:0/96.
+ */
+struct prefix_key {
+	__u32 length; /* FAMILY_BITS and those of the address as it lies in 16 bytes */
+	__u8 family;  /* 4 or 6 */
+	__u8 address[16];
+	__u8 pad[3];
+};
+
+#define FAMILY_BITS  8
+#define WHOLE_PREFIX (FAMILY_BITS + 128)
+
 enum fragments_policy {
 	FRAGMENTS_COUNT,
 	FRAGMENTS_DROP,
 	FRAGMENTS_PASS,
 };
+
+/* A limit's place for a tier (from 1; 0 for none) is tier * MAX_LIMITS + its position. */
+#define LIMIT_PLACES ((1 + MAX_TIERS) * MAX_LIMITS)
 
 /* One compiled policy: the program's read-only data, fixed for its life. */
 struct config {
@@ -206,29 +381,50 @@ struct config {
 	__u32 abi;
 	__u32 limit_count;
 	__u64 generation;
-	__u64 attached_ns;   /* CLOCK_REALTIME, of the first attach of this table */
-	__u64 ipv6_mask[2];  /* network order */
-	__u32 ipv4_mask;     /* network order */
-	__u32 words;	     /* per group */
-	__u32 fanout;	     /* possible CPUs + 1 */
-	__u8 generic;	     /* attached in generic mode: frames may be merged */
-	__u8 skb_facts;	     /* kernel >= 6.2: frags flag and segments can be read, not guessed */
-	__u8 may_have_frags; /* without skb_facts: ask for the full length of every frame */
+	__u64 attached_ns; /* CLOCK_REALTIME, of the first attach of this table */
+	__u64 seed;	   /* of the table: keys that are hashes */
+	__u32 words;	   /* per group */
+	__u32 fanout;	   /* possible CPUs + 1 */
+	__u32 kind_count;
+	__u32 pad0;
+	__u32 all_limits;      /* a bit for each */
+	__u32 observed_limits; /* that only count what they would have dropped */
+	__u8 generic;	       /* attached in generic mode: frames may be merged */
+	__u8 skb_facts;	       /* kernel >= 6.2: frags flag and segments can be read, not guessed */
+	__u8 may_have_frags;   /* without skb_facts: ask for the full length of every frame */
 	__u8 dry_run;
-	__u8 fragments; /* enum fragments_policy */
-	__u8 pad[3];
-	__u8 actions[REASON_SLOTS];	       /* enum xdp_action by reason */
-	struct limit limits[MAX_LIMITS];       /* in charge order */
-	struct limit_label labels[MAX_LIMITS]; /* same order */
+	__u8 fragments;	     /* enum fragments_policy */
+	__u8 match_fields;   /* enum match_field; 0: every limit meets every packet */
+	__u8 list_addresses; /* the policy's own lists have exact addresses */
+	__u8 penalties;	     /* some limit bans */
+	__u8 alone;	     /* one token bucket of one kind that every packet meets */
+	__u8 algorithms;     /* in use, bit by enum algorithm */
+	__u8 tiers;	     /* number of them */
+	__u8 gate_used;
+	__u8 on_trial;	   /* falls back when switches.deadline_ns has passed */
+	__u8 has_previous; /* to the program in `previous`; else everything passes */
+	__u8 pad1[3];
+	struct prefix_filter list_filter; /* of the policy's own prefixes */
+	struct prefix_filter tier_filter;
+	struct limit gate; /* new entries */
+	struct match_defaults defaults;
+	struct kind kinds[KIND_SLOTS];
+	__u8 actions[REASON_SLOTS]; /* enum xdp_action by reason */
+	/* In charge order: without a tier first, then for each tier. */
+	struct limit limits[LIMIT_PLACES];
+	struct limit_label labels[LIMIT_PLACES]; /* same places */
+	char tier_names[MAX_TIERS][NAME_SIZE];
 };
 
 _Static_assert(sizeof(struct bucket_key) == 20, "bucket_key has no hidden padding");
+_Static_assert(sizeof(struct log_key) == 24, "log_key has no hidden padding");
 _Static_assert(sizeof(struct group_1) == GROUP_SIZE(1), "group_1 is packed");
 _Static_assert(sizeof(struct group_32) == GROUP_SIZE(32), "group_32 is packed");
 _Static_assert(sizeof(struct cached_tally) == 72, "cached_tally");
+_Static_assert(sizeof(struct live_lists) == sizeof(__u64), "one word");
 _Static_assert(sizeof(struct shared_word) == 64, "a cache line each");
-_Static_assert(sizeof(struct limit) == 48, "limit");
-_Static_assert(sizeof(struct limit_identity) == 40, "limit_identity");
+_Static_assert(sizeof(struct limit) == 64, "limit");
+_Static_assert(sizeof(struct limit_identity) == 48, "limit_identity");
 _Static_assert(sizeof(struct limit_label) == 64, "limit_label");
 _Static_assert(REASON_COUNT <= REASON_SLOTS, "room for reasons");
 

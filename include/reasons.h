@@ -23,17 +23,19 @@
 	X(MALFORMED, malformed, DROP, "could not be parsed, or its source cannot be real")      \
 	X(FRAGMENT, fragment, DROP, "a fragment, and the policy does not count them")           \
 	X(SSH_GUARD, ssh_guard, PASS, "from the SSH peer that attached, while the guard lasts") \
-	X(UNLIMITED, unlimited, PASS, "met no limit")
+	X(UNLIMITED, unlimited, PASS, "met no limit")                                           \
+	X(ALLOWED, allowed, PASS, "on the allow list")                                          \
+	X(DENIED, denied, DROP, "on the deny list")                                             \
+	X(BANNED, banned, DROP, "its source is banned for a while")                             \
+	X(GATE_CLOSED, gate_closed, DROP, "a new source, while too many new ones come")
 
-/* clang-format off */
 enum reason {
 #define XDP_LIMIT_ENUM(NAME, name, action, text) REASON_##NAME,
 	XDP_LIMIT_REASONS(XDP_LIMIT_ENUM)
 #undef XDP_LIMIT_ENUM
-	REASON_COUNT,
+		REASON_COUNT,
 	/* Not a verdict: the stage has nothing to say, the next one decides. */
 	REASON_NONE = REASON_COUNT,
 };
-/* clang-format on */
 
 #endif

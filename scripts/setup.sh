@@ -20,6 +20,7 @@ build header  linux/bpf.h   linux-libc-dev
 build library libbpf        libbpf-dev
 build library libmnl        libmnl-dev
 build library json-c        libjson-c-dev
+build library yaml-0.1    libyaml-dev
 test  library cmocka        libcmocka-dev
 test  command ip            iproute2
 test  command ethtool       ethtool

@@ -7,7 +7,7 @@
 #include "exit_status.h"
 
 #define OPTIONS_MAX	20
-#define POSITIONALS_MAX 4
+#define POSITIONALS_MAX 64
 
 struct option_spec {
 	const char *name;     /* without the dashes; NULL ends the table */
@@ -23,7 +23,8 @@ struct invocation {
 	bool help;
 	bool version;
 	int verbose;
-	const char *values[OPTIONS_MAX]; /* by position in command->options; "" for a flag, NULL when absent */
+	const char *values
+		[OPTIONS_MAX]; /* by position in command->options; "" for a flag, NULL when absent */
 	const char *positionals[POSITIONALS_MAX]; /* without the command's name */
 	int positional_count;
 };
@@ -34,15 +35,15 @@ struct command {
 	const char *summary;   /* one line, for `xdp-limit --help` */
 	const char *notes;     /* a paragraph or more, for `xdp-limit COMMAND --help` */
 	int positionals_min, positionals_max;
-	bool reads; /* takes --json */
+	bool reads;    /* takes --json */
 	bool anywhere; /* runs where pins are out of reach: the others refuse there */
 	const struct option_spec *options;
 	enum exit_status (*run)(const struct invocation *invocation);
 };
 
-
-extern const struct command command_attach, command_detach, command_status, command_sources,
-	command_get, command_reset, command_doctor;
+extern const struct command command_attach, command_detach, command_apply, command_check,
+	command_show, command_status, command_sources, command_get, command_reset, command_doctor,
+	command_allow, command_deny, command_ban, command_confirm;
 
 const struct command *command_find(const char *name);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a policy and its table to the read-only data of the program. */
 #include "compile.h"
+#include "compile_lists.h"
+#include "compile_match.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -17,14 +19,27 @@ struct ranked_limit {
 	struct limit_label label;
 	u128 packet_time; /* finest ticks that a full packet costs */
 	unsigned int position;
+	enum per per;
 };
 
 static u128 packet_time(const struct limit *limit, enum limit_kind kind)
 {
 	u128 units = limit->unit == UNIT_BYTES ? FULL_FRAME : 1;
-	u128 ticks = units * limit->multiplier >> limit->shift;
+	u128 window = (u128)limit_window_ns(limit) << TICK_MAX;
 
-	return kind == LIMIT_BLOCK ? ~(u128)0 : ticks << (TICK_MAX - limit->tick);
+	if (kind == LIMIT_BLOCK)
+		return ~(u128)0;
+	if (window)
+		return units * window / limit->burst;
+	return units * limit->multiplier >> limit->shift << (TICK_MAX - limit->tick);
+}
+
+/* Finest ticks in which a whole burst comes back. */
+static u128 burst_time(const struct limit *limit)
+{
+	u128 window = (u128)limit_window_ns(limit) << TICK_MAX;
+
+	return window ?: (u128)limit->burst << (TICK_MAX - limit->tick);
 }
 
 /*
@@ -32,19 +47,45 @@ static u128 packet_time(const struct limit *limit, enum limit_kind kind)
  * goes first, when there is nothing to undo yet. Which one that is decides the packet rate that
  * each can sustain, hence bytes are taken as full packets; how long a whole burst takes to refill
  * says nothing about it. Among equals the smaller burst runs out first.
- * Every kind of `per` so far has words that only one source can touch; shared ones would go last.
+ * Words that several sources share go last, the interface's last of all: the undone words are then
+ * those that nobody else touches, and the undo nearly always succeeds.
  */
+static int sharing(const struct ranked_limit *ranked)
+{
+	static const int ranks[] = {
+		[PER_SOURCE] = 0, [PER_PAIR] = 0, [PER_DESTINATION] = 1, [PER_INTERFACE] = 2};
+
+	return ranks[ranked->per];
+}
+
 static int by_charge_order(const void *a, const void *b)
 {
 	const struct ranked_limit *left = a, *right = b;
-	u128 left_burst = (u128)left->limit.burst << (TICK_MAX - left->limit.tick);
-	u128 right_burst = (u128)right->limit.burst << (TICK_MAX - right->limit.tick);
+	u128 left_burst = burst_time(&left->limit), right_burst = burst_time(&right->limit);
 
+	/* Those that only observe judge what the others have let pass. */
+	if (left->limit.observe != right->limit.observe)
+		return left->limit.observe - right->limit.observe;
+	if (sharing(left) != sharing(right))
+		return sharing(left) - sharing(right);
 	if (left->packet_time != right->packet_time)
 		return left->packet_time > right->packet_time ? -1 : 1;
 	if (left_burst != right_burst)
 		return left_burst < right_burst ? -1 : 1;
 	return left->position < right->position ? -1 : 1;
+}
+
+static struct limit_label make_label(const struct policy_limit *limit)
+{
+	struct limit_label label = {
+		.amount = limit->rate.amount,
+		.per_ns = limit->rate.per_ns,
+		.burst = limit_burst(limit),
+		.kind = (__u8)limit->rate.kind,
+	};
+
+	memcpy(label.name, limit->name, NAME_SIZE);
+	return label;
 }
 
 static int rank_limit(const struct policy_limit *limit, const struct table_identity *table,
@@ -59,17 +100,77 @@ static int rank_limit(const struct policy_limit *limit, const struct table_ident
 	err = compile_limit(limit, identity->tick, possible_cpus, &ranked->limit, why);
 	if (err)
 		return err;
+	ranked->per = limit->per.per;
+	ranked->limit.group = identity->kind; /* an id until compile_kinds() */
 	ranked->limit.slot = identity->slot;
 	ranked->limit.id = (__u8)(identity - table->limits);
-	ranked->label = (struct limit_label){
-		.amount = limit->rate.amount,
-		.per_ns = limit->rate.per_ns,
-		.burst = limit->burst,
-		.kind = (__u8)limit->rate.kind,
-	};
-	memcpy(ranked->label.name, limit->name, NAME_SIZE);
+	ranked->limit.ban_ns = limit->ban_ns;
+	ranked->limit.ban_extends = limit->ban_extends;
+	ranked->label = make_label(limit);
 	ranked->packet_time = packet_time(&ranked->limit, limit->rate.kind);
 	return 0;
+}
+
+/* The places of each tier: the same limits in the same order, with rates of their own. */
+static int compile_tiers(const struct policy *policy, const struct ranked_limit *ranked,
+			 unsigned int possible_cpus, struct config *config, struct complaint *why)
+{
+	for (unsigned int tier = 0; tier < policy->tier_count; tier++)
+		for (unsigned int i = 0; i < policy->limit_count; i++) {
+			unsigned int place = (tier + 1) * MAX_LIMITS + i;
+			struct policy_limit own = limit_for_tier(
+				&policy->limits[ranked[i].position], tier);
+			struct limit *limit = &config->limits[place];
+			int err = compile_limit(&own, ranked[i].limit.tick, possible_cpus, limit,
+						why);
+
+			if (err)
+				return err;
+			limit->group = ranked[i].limit.group;
+			limit->slot = ranked[i].limit.slot;
+			limit->id = ranked[i].limit.id;
+			limit->ban_ns = ranked[i].limit.ban_ns;
+			limit->ban_extends = ranked[i].limit.ban_extends;
+			config->labels[place] = make_label(&own);
+		}
+	for (unsigned int tier = 0; tier < policy->tier_count; tier++)
+		memcpy(config->tier_names[tier], policy->tiers[tier].name, NAME_SIZE);
+	config->tiers = (__u8)policy->tier_count;
+	return 0;
+}
+
+/* Whether sources of several tiers may share a word of @kind. */
+static bool tiers_meet(const struct policy *policy, const struct kind_identity *kind)
+{
+	if (kind->per == PER_INTERFACE || kind->per == PER_DESTINATION)
+		return true;
+	for (unsigned int tier = 0; tier < policy->tier_count; tier++) {
+		const struct policy_prefixes *sources = &policy->tiers[tier].sources;
+
+		for (size_t i = 0; i < sources->count; i++)
+			if (sources->prefixes[i].length >
+			    (address_is_ipv4(&sources->prefixes[i].address) ? kind->ipv4_prefix
+									    : kind->ipv6_prefix))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * What a shared word owes under the largest burst is no foreign word to the other tiers, whose
+ * repair would hand that burst out again. Where words aren't shared it is: a source that came into
+ * another tier must not be held to the time that it owed in the former.
+ */
+static void share_slack(struct config *config, unsigned int index)
+{
+	uint64_t most = 0;
+
+	for (unsigned int place = index; place < LIMIT_PLACES; place += MAX_LIMITS)
+		if (config->limits[place].multiplier && config->limits[place].burst > most)
+			most = config->limits[place].burst;
+	for (unsigned int place = index; place < LIMIT_PLACES; place += MAX_LIMITS)
+		if (config->limits[place].multiplier)
+			config->limits[place].slack += most - config->limits[place].burst;
 }
 
 static int compile_limits(const struct policy *policy, const struct table_identity *table,
@@ -88,9 +189,18 @@ static int compile_limits(const struct policy *policy, const struct table_identi
 	for (unsigned int i = 0; i < policy->limit_count; i++) {
 		config->limits[i] = ranked[i].limit;
 		config->labels[i] = ranked[i].label;
+		config->observed_limits |= (uint32_t)ranked[i].limit.observe << i;
+		config->penalties |= ranked[i].limit.ban_ns != 0;
+		config->algorithms |= (__u8)(1U << ranked[i].limit.algorithm);
 	}
 	config->limit_count = policy->limit_count;
-	return 0;
+	config->all_limits = (__u32)((1ULL << policy->limit_count) - 1);
+	err = compile_tiers(policy, ranked, possible_cpus, config, why);
+	for (unsigned int i = 0; !err && i < config->limit_count; i++)
+		if (!has_window(ranked[i].limit.algorithm) &&
+		    tiers_meet(policy, &table->kinds[ranked[i].limit.group]))
+			share_slack(config, i);
+	return err;
 }
 
 static void compile_actions(const struct policy *policy, __u8 *actions)
@@ -117,13 +227,128 @@ static uint64_t prefix_bits(unsigned int length)
 	return length < 64 ? UINT64_MAX << (64 - length) : UINT64_MAX;
 }
 
-static void compile_masks(const struct table_identity *table, struct config *config)
+static struct kind compile_kind(const struct kind_identity *identity, unsigned int id)
 {
-	unsigned int low_bits = table->ipv6_prefix > 64 ? table->ipv6_prefix - 64U : 0;
+	unsigned int low_bits = identity->ipv6_prefix > 64 ? identity->ipv6_prefix - 64U : 0;
 
-	config->ipv4_mask = htonl((uint32_t)(prefix_bits(table->ipv4_prefix) >> 32));
-	config->ipv6_mask[0] = htobe64(prefix_bits(table->ipv6_prefix));
-	config->ipv6_mask[1] = htobe64(prefix_bits(low_bits));
+	return (struct kind){
+		.per = identity->per,
+		.id = (__u8)id,
+		.ipv4_mask = htonl((uint32_t)(prefix_bits(identity->ipv4_prefix) >> 32)),
+		.ipv6_mask = {htobe64(prefix_bits(identity->ipv6_prefix)),
+			      htobe64(prefix_bits(low_bits))},
+	};
+}
+
+/* The position of the kind with @id in @config, added when it is new; -1 when there are too many. */
+static int place_kind(const struct table_identity *table, unsigned int id, struct config *config)
+{
+	for (unsigned int k = 0; k < config->kind_count; k++)
+		if (config->kinds[k].id == id)
+			return (int)k;
+	if (config->kind_count == MAX_KINDS)
+		return -1;
+	config->kinds[config->kind_count] = compile_kind(&table->kinds[id], id);
+	return (int)config->kind_count++;
+}
+
+/* A tier's places say the same of groups as the limit itself. */
+static void copy_groups(struct config *config)
+{
+	for (unsigned int place = MAX_LIMITS; place < LIMIT_PLACES; place++)
+		config->limits[place].group = config->limits[place % MAX_LIMITS].group;
+}
+
+static int compile_kinds(const struct table_identity *table, struct config *config,
+			 struct complaint *why)
+{
+	config->kinds[KIND_OWN] = compile_kind(&table->kinds[0], 0);
+	for (unsigned int i = 0; i < config->limit_count; i++) {
+		struct limit *limit = &config->limits[i];
+		unsigned int id = limit->group;
+		int position;
+
+		position = place_kind(table, id, config);
+		if (position < 0)
+			return complain(
+				why, -ERANGE,
+				"limits count per more than %d different things (prefix lengths "
+				"included); the maximum is %d",
+				MAX_KINDS, MAX_KINDS);
+		limit->group = (__u8)position;
+		config->kinds[position].limits |= 1U << i;
+		config->kinds[position].limit_count++;
+	}
+	copy_groups(config);
+	return 0;
+}
+
+/* ---- the gate over new entries ---- */
+
+#define GATE_BURST_TENTHS 4   /* of the table's entries, at once */
+#define GATE_RATE_FIFTHS  1   /* of the entries, in each longest refill */
+#define GATE_SLOWEST	  600 /* never below entries / this in a second */
+
+/* The longest time that any bucket of the policy takes to be full again. */
+static uint64_t longest_refill(const struct config *config)
+{
+	uint64_t longest = 0;
+
+	for (unsigned int place = 0; place < LIMIT_PLACES; place++) {
+		const struct limit *limit = &config->limits[place];
+		uint64_t window = limit_window_ns(limit);
+		uint64_t refill = window ?: limit->burst >> limit->tick;
+
+		/* What a sliding window counts is gone when the next one has passed as well. */
+		if (limit->algorithm == ALGORITHM_SLIDING_WINDOW)
+			refill *= 2;
+		if (limit->multiplier && refill > longest)
+			longest = refill;
+	}
+	return longest;
+}
+
+/* Nanoseconds between new entries. */
+static uint64_t gate_interval(const struct policy *policy, const struct config *config,
+			      uint32_t entries)
+{
+	uint64_t interval = longest_refill(config) / entries * 5 / GATE_RATE_FIFTHS;
+	uint64_t slowest = NS_PER_SECOND * GATE_SLOWEST / entries;
+
+	if (policy->new_sources == NEW_SOURCES_RATE)
+		return policy->new_sources_rate.per_ns / policy->new_sources_rate.amount ?: 1;
+	if (interval > slowest)
+		interval = slowest;
+	return interval ?: 1;
+}
+
+static void compile_gate(const struct policy *policy, uint32_t entries, unsigned int possible_cpus,
+			 struct config *config)
+{
+	uint64_t interval = gate_interval(policy, config, entries);
+	uint64_t burst = (uint64_t)entries * GATE_BURST_TENTHS / 10 * interval;
+
+	config->gate_used = policy->new_sources != NEW_SOURCES_UNLIMITED;
+	config->gate = (struct limit){
+		.multiplier = interval,
+		.burst = burst,
+		.slack = NS_PER_SECOND,
+		.share = burst / (possible_cpus + 1),
+		.max_units = 1,
+	};
+	/* Where every limit only observes, the gate doesn't drop either. */
+	config->actions[REASON_GATE_CLOSED] = policy->new_sources_beyond_pass ||
+							      config->observed_limits ==
+								      config->all_limits
+						      ? XDP_PASS
+						      : XDP_DROP;
+}
+
+/* Token and leaky bucket: the same arithmetic. */
+static bool is_bucket(const struct limit *limit)
+{
+	return limit->algorithm == ALGORITHM_TOKEN_BUCKET ||
+	       limit->algorithm == ALGORITHM_LEAKY_BUCKET;
 }
 
 int compile_policy(const struct policy *policy, const struct table_identity *table,
@@ -144,8 +369,18 @@ int compile_policy(const struct policy *policy, const struct table_identity *tab
 
 	if (err)
 		return err;
+	err = compile_kinds(table, &result, why);
+	if (err)
+		return err;
 	compile_actions(policy, result.actions);
-	compile_masks(table, &result);
+	compile_gate(policy, table->capacity, facts->possible_cpus, &result);
+	compile_match_summary(policy, &result);
+	compile_lists(policy, &result);
+	result.penalties |= facts->penalties_left;
+	result.seed = table->seed;
+	result.alone = result.limit_count == 1 && result.kinds[0].per != PER_INTERFACE &&
+		       !result.tiers && !result.match_fields && !result.observed_limits &&
+		       !result.penalties && is_bucket(&result.limits[0]);
 	*config = result;
 	return 0;
 }

@@ -17,6 +17,7 @@ struct compile_facts {
 	bool generic;
 	bool skb_facts;
 	bool may_have_frags;
+	bool penalties_left; /* bans of an earlier policy's limits, to be served on */
 };
 
 /**
@@ -27,6 +28,11 @@ struct compile_facts {
  */
 int compile_limit(const struct policy_limit *limit, int tick, unsigned int possible_cpus,
 		  struct limit *compiled, struct complaint *why);
+
+/**
+ * limit_for_tier - @limit as the sources of @tier (position in the policy) meet it.
+ */
+struct policy_limit limit_for_tier(const struct policy_limit *limit, unsigned int tier);
 
 /** table_new - the identity of a fresh table for @policy: words, prefixes, limit ids and ticks. */
 int table_new(const struct policy *policy, struct table_identity *table, struct complaint *why);
@@ -53,6 +59,24 @@ int compile_policy(const struct policy *policy, const struct table_identity *tab
 /** table_memory - bytes that a table of @sources entries with @words words takes, estimated. */
 uint64_t table_memory(uint64_t sources, unsigned int words);
 
+/** log_entries - the size of the table of slots: one for each source and sliding log; 0 for none. */
+uint32_t log_entries(const struct table_identity *table);
+
+/** log_memory - bytes that it takes, estimated. */
+uint64_t log_memory(const struct table_identity *table);
+
+/** has_window - fixed-window, sliding-window and sliding-log: their burst is their rate's amount. */
+bool has_window(enum algorithm algorithm);
+
+/** limit_burst - what @limit admits at once, in units, whatever its burst was left at. */
+uint64_t limit_burst(const struct policy_limit *limit);
+
+/** index_window_ns - what a window in the index of @limit's words is; 0 when they have none. */
+uint64_t index_window_ns(const struct policy_limit *limit);
+
+/** limit_window_ns - the length of a compiled limit's window; 0 when it has none. */
+uint64_t limit_window_ns(const struct limit *limit);
+
 /* What `get` says of one word: the inverse of the charge. */
 struct limit_state {
 	uint64_t remaining;	    /* units, rounded down; UINT64_MAX: unlimited */
@@ -63,5 +87,9 @@ struct limit_state {
 /** limit_read - the state of @word under @limit at @now_ns (boot clock). */
 void limit_read(const struct limit *limit, const struct limit_label *label, uint64_t word,
 		uint64_t now_ns, struct limit_state *state);
+
+/** limit_read_log - the same of a sliding log. */
+void limit_read_log(const struct limit *limit, const struct limit_label *label,
+		    const struct log_slots *log, uint64_t now_ns, struct limit_state *state);
 
 #endif

@@ -4,36 +4,124 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
+
+/* The kind that @per stands for in @table: lengths that were left out are the table's. */
+static struct kind_identity resolve_kind(const struct table_identity *table,
+					 const struct policy_per *per)
+{
+	struct kind_identity kind = {.used = 1, .per = (__u8)per->per};
+
+	if (per->per == PER_DESTINATION) {
+		kind.ipv4_prefix = 32;
+		kind.ipv6_prefix = 128;
+	} else if (per->per != PER_INTERFACE) {
+		kind.ipv4_prefix = (__u8)(per->ipv4_prefix ?: table->ipv4_prefix);
+		kind.ipv6_prefix = (__u8)(per->ipv6_prefix ?: table->ipv6_prefix);
+	}
+	return kind;
+}
+
+/* Its id, or -1. */
+static int find_kind(const struct table_identity *table, const struct policy_per *per)
+{
+	const struct kind_identity wanted = resolve_kind(table, per);
+
+	for (int id = 0; id < MAX_KIND_IDS; id++)
+		if (!memcmp(&table->kinds[id], &wanted, sizeof(wanted)))
+			return id;
+	return -1;
+}
+
+static int find_or_add_kind(struct table_identity *table, const struct policy_per *per)
+{
+	int id = find_kind(table, per);
+
+	for (int i = 0; id < 0 && i < MAX_KIND_IDS; i++)
+		if (!table->kinds[i].used) {
+			table->kinds[i] = resolve_kind(table, per);
+			id = i;
+		}
+	return id;
+}
 
 const struct limit_identity *table_find(const struct table_identity *table,
 					const struct policy_limit *limit)
 {
+	int kind = find_kind(table, &limit->per);
+
 	for (unsigned int id = 0; id < MAX_LIMITS; id++) {
 		const struct limit_identity *identity = &table->limits[id];
 
 		if (identity->used && identity->unit == limit->rate.unit &&
-		    identity->algorithm == limit->algorithm && identity->per == limit->per &&
+		    identity->algorithm == limit->algorithm && identity->kind == kind &&
+		    identity->window_ns == index_window_ns(limit) &&
 		    !strncmp(identity->name, limit->name, NAME_SIZE))
 			return identity;
 	}
 	return NULL;
 }
 
-/* Slots are counted for each kind of `per`; a limit that left still holds its own. */
-static unsigned int next_slot(const struct table_identity *table, enum per per)
+/* Slots are counted for each kind; one that left still holds its own. */
+static unsigned int next_slot(const struct table_identity *table, int kind)
 {
 	unsigned int slot = 0;
 
 	for (unsigned int id = 0; id < MAX_LIMITS; id++)
-		if (table->limits[id].used && table->limits[id].per == per)
+		if (table->limits[id].used && table->limits[id].kind == kind)
 			slot++;
 	return slot;
+}
+
+struct policy_limit limit_for_tier(const struct policy_limit *limit, unsigned int tier)
+{
+	const struct policy_tier_rate *own = &limit->tiers[tier];
+	struct policy_limit result = *limit;
+
+	if (own->given) {
+		result.rate = own->rate;
+		result.burst = own->burst;
+	}
+	return result;
+}
+
+/*
+ * One word serves all tiers of a limit, so its tick is the finest that any of them would choose.
+ * Whether the others fit into it is compile_limit()'s to say.
+ */
+static int choose_limit_tick(const struct policy_limit *limit, struct limit *compiled,
+			     struct complaint *why)
+{
+	int err = compile_limit(limit, -1, 1, compiled, why);
+
+	for (unsigned int tier = 0; tier < MAX_TIERS && !err; tier++) {
+		struct policy_limit own = limit_for_tier(limit, tier);
+		struct limit other;
+
+		if (!limit->tiers[tier].given)
+			continue;
+		err = compile_limit(&own, -1, 1, &other, why);
+		if (!err && other.tick > compiled->tick)
+			compiled->tick = other.tick;
+	}
+	return err;
+}
+
+static int refuse_full(const struct policy_limit *limit, struct complaint *why)
+{
+	return complain(
+		why, -ESTALE,
+		"the table was made for fewer limits and has no word left for limit %s (words of "
+		"limits that left the policy are not given to others)",
+		limit->name);
 }
 
 static int add_identity(struct table_identity *table, const struct policy_limit *limit,
 			struct complaint *why)
 {
-	unsigned int slot = next_slot(table, limit->per);
+	int kind = find_or_add_kind(table, &limit->per);
+	unsigned int slot = next_slot(table, kind);
+	unsigned int slots = limit->per.per == PER_INTERFACE ? MAX_LIMITS : table->words;
 	struct limit_identity *identity;
 	struct limit compiled;
 	unsigned int id = 0;
@@ -41,12 +129,9 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 
 	while (id < MAX_LIMITS && table->limits[id].used)
 		id++;
-	if (id == MAX_LIMITS || slot >= table->words)
-		return complain(why, -ESTALE,
-				"the table has no word left for limit %s: words of limits that "
-				"left the policy are not given to others",
-				limit->name);
-	err = compile_limit(limit, -1, 1, &compiled, why);
+	if (kind < 0 || id == MAX_LIMITS || slot >= slots)
+		return refuse_full(limit, why);
+	err = choose_limit_tick(limit, &compiled, why);
 	if (err)
 		return err;
 	identity = &table->limits[id];
@@ -55,33 +140,65 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 		.unit = compiled.unit,
 		.algorithm = compiled.algorithm,
 		.tick = compiled.tick,
-		.per = compiled.per,
+		.kind = (__u8)kind,
 		.slot = (__u8)slot,
+		.window_ns = index_window_ns(limit),
 	};
 	memcpy(identity->name, limit->name, NAME_SIZE);
 	return 0;
 }
 
-static unsigned int words_for(unsigned int limits)
+/* A group holds the limits of one kind; the kind with the most decides. */
+static unsigned int words_for(const struct policy *policy)
 {
-	unsigned int words = 1;
+	unsigned int most = 1, words = 1;
 
-	while (words < limits)
+	for (unsigned int i = 0; i < policy->limit_count; i++) {
+		unsigned int same = 0;
+
+		for (unsigned int k = 0; k < policy->limit_count; k++)
+			same += !memcmp(&policy->limits[i].per, &policy->limits[k].per,
+					sizeof(policy->limits[i].per));
+		if (policy->limits[i].per.per != PER_INTERFACE && same > most)
+			most = same;
+	}
+	while (words < most)
 		words *= 2;
 	return words;
 }
+
+static unsigned int count_logs(const struct policy *policy)
+{
+	unsigned int logs = 0;
+
+	for (unsigned int i = 0; i < policy->limit_count; i++)
+		logs += policy->limits[i].algorithm == ALGORITHM_SLIDING_LOG;
+	return logs;
+}
+
+static int draw_seed(__u64 *seed)
+{
+	return getrandom(seed, sizeof(*seed), 0) == sizeof(*seed) ? 0 : -errno;
+}
+
+/* Id 0, whatever the policy says: what `get` and `sources` ask about. */
+static const struct policy_per own_source = {.per = PER_SOURCE};
 
 int table_new(const struct policy *policy, struct table_identity *table, struct complaint *why)
 {
 	struct table_identity fresh = {
 		.abi = XDP_LIMIT_ABI,
 		.capacity = (__u32)policy->sources,
-		.words = words_for(policy->limit_count),
+		.words = words_for(policy),
 		.ipv4_prefix = (__u8)policy->ipv4_prefix,
 		.ipv6_prefix = (__u8)policy->ipv6_prefix,
+		.logs = (__u8)count_logs(policy),
 	};
-	int err;
+	int err = draw_seed(&fresh.seed);
 
+	if (err)
+		return complain(why, err, "the kernel gives no random numbers");
+	find_or_add_kind(&fresh, &own_source);
 	for (unsigned int i = 0; i < policy->limit_count; i++) {
 		err = add_identity(&fresh, &policy->limits[i], why);
 		if (err)
@@ -111,6 +228,10 @@ static int check_table(const struct policy *policy, const struct table_identity 
 		if (facts[i].given && facts[i].has != facts[i].wants)
 			return complain(why, -ESTALE, "the table's %s is %llu, not %llu",
 					facts[i].noun, facts[i].has, facts[i].wants);
+	if (count_logs(policy) > table->logs)
+		return complain(why, -ESTALE,
+				"the table has room for the slots of %u sliding-log limits, not %u",
+				table->logs, count_logs(policy));
 	return 0;
 }
 
@@ -145,12 +266,31 @@ int table_extend(const struct policy *policy, struct table_identity *table, stru
  * An LRU hash as the kernel lays it out: per entry its header, key and value, each rounded up to
  * 8 bytes; per bucket (as many as entries, rounded up to a power of two) a list head and a lock.
  */
-uint64_t table_memory(uint64_t sources, unsigned int words)
+static uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value)
 {
-	const uint64_t header = 48, bucket = 16, key = (sizeof(struct bucket_key) + 7) / 8 * 8;
+	const uint64_t header = 48, bucket = 16;
 	uint64_t buckets = 1;
 
-	while (buckets < sources)
+	while (buckets < entries)
 		buckets *= 2;
-	return sources * (header + key + GROUP_SIZE(words)) + buckets * bucket;
+	return entries * (header + (key + 7) / 8 * 8 + value) + buckets * bucket;
+}
+
+uint64_t table_memory(uint64_t sources, unsigned int words)
+{
+	return lru_memory(sources, sizeof(struct bucket_key), GROUP_SIZE(words));
+}
+
+uint32_t log_entries(const struct table_identity *table)
+{
+	uint64_t entries = (uint64_t)table->capacity * table->logs;
+
+	return entries < SOURCES_MAX ? (uint32_t)entries : SOURCES_MAX;
+}
+
+uint64_t log_memory(const struct table_identity *table)
+{
+	uint32_t entries = log_entries(table);
+
+	return entries ? lru_memory(entries, sizeof(struct log_key), sizeof(struct log_slots)) : 0;
 }

@@ -14,8 +14,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A page less the headroom and tail that drivers keep: frames above need several buffers. */
-#define ONE_BUFFER_MTU  3400
-#define QUOTE_MAX       120 /* of the kernel's sentence, so that the advice always fits */
+#define ONE_BUFFER_MTU	3400
+#define QUOTE_MAX	120 /* of the kernel's sentence, so that the advice always fits */
 #define KERNEL_ENOTSUPP 524 /* kernel-internal, but some drivers let it out */
 
 /* ---- conditions ---- */
@@ -131,7 +131,7 @@ static bool is_jumbo(const struct refusal *refusal)
 /* ---- the table ---- */
 
 #define ON(step) (1U << (step))
-#define ON_ANY   (~0U)
+#define ON_ANY	 (~0U)
 
 /*
  * The first row whose conditions all hold explains the refusal; an absent condition always holds.
@@ -139,7 +139,7 @@ static bool is_jumbo(const struct refusal *refusal)
  */
 struct explanation {
 	unsigned int steps;
-	int errs[6];          /* any of these */
+	int errs[6];	      /* any of these */
 	const char *texts[5]; /* any of these in the kernel's text, in any case */
 	bool (*applies)(const struct refusal *refusal);
 	bool native; /* only when native mode was tried; generic mode may do */
@@ -629,9 +629,9 @@ static const struct {
 	const char *name;
 	void (*put)(struct writer *writer, const struct refusal *refusal);
 } fields[] = {
-	{"{iface}", put_iface},   {"{mode}", put_mode}, {"{mtu}", put_mtu},
-	{"{master}", put_master}, {"{rx}", put_rx},     {"{half}", put_half},
-	{"{memory}", put_memory}, {"{map}", put_map},   {"{missing}", put_missing},
+	{"{iface}", put_iface},	  {"{mode}", put_mode}, {"{mtu}", put_mtu},
+	{"{master}", put_master}, {"{rx}", put_rx},	{"{half}", put_half},
+	{"{memory}", put_memory}, {"{map}", put_map},	{"{missing}", put_missing},
 	{"{error}", put_error},
 };
 

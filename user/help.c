@@ -5,8 +5,9 @@
 #include "command.h"
 
 static const struct command *const table[] = {
-	&command_attach, &command_detach, &command_status, &command_sources,
-	&command_get,	 &command_reset,  &command_doctor, NULL,
+	&command_attach, &command_detach,  &command_apply, &command_check,  &command_show,
+	&command_status, &command_sources, &command_get,   &command_allow,  &command_deny,
+	&command_ban,	 &command_confirm, &command_reset, &command_doctor, NULL,
 };
 
 static const struct option_spec common[] = {

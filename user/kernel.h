@@ -97,8 +97,17 @@ enum map_id {
 	MAP_TALLY_CACHE,
 	MAP_COUNTERS,
 	MAP_BUDGETS,
+	MAP_INTERFACE_WORDS,
+	MAP_LOG_SLOTS,
 	MAP_SWITCHES,
 	MAP_GUARDS,
+	MAP_LIVE_EXACT,
+	MAP_LIVE_PREFIX,
+	MAP_LIVE_EXACT_BITS,
+	MAP_LIVE_PREFIX_BITS,
+	MAP_PENALTIES,
+	MAP_PENALTY_BITS,
+	MAP_PREVIOUS, /* of one program alone; all others outlive it */
 	MAP_TABLE,
 	MAP_LEDGER,
 	MAP_COUNT,
@@ -162,6 +171,7 @@ struct attach_request {
 	bool guarded;	/* exempt this SSH peer until guard_ends_ns (boot clock) */
 	struct address guard_peer;
 	uint64_t guard_ends_ns;
+	uint64_t confirm_ns; /* a trial of so long; 0: no trial */
 };
 
 /**
@@ -174,6 +184,69 @@ struct attach_request {
 int kernel_attach(const struct attach_request *request, struct refusal *refusal,
 		  struct complaint *why);
 
+/* ---- trials (kernel_trial.c) ---- */
+
+enum trial {
+	TRIAL_NONE,    /* not on trial, or confirmed */
+	TRIAL_RUNNING, /* until its deadline */
+	TRIAL_OVER,    /* nobody confirmed: the former state holds already */
+};
+
+enum trial trial_state(const struct running *running);
+/** Nanoseconds until the deadline; 0 when there is none. */
+uint64_t trial_left_ns(const struct running *running);
+/** Keep what is on trial: 0 or -errno. */
+int trial_confirm(const struct running *running);
+/**
+ * trial_settle - after TRIAL_OVER: make what the kernel does already true of link and pins too: the
+ * former program, or none. 0 or -errno. @running is to be opened anew then.
+ */
+int trial_settle(unsigned int ifindex, const struct running *running);
+
+/* ---- live lists (kernel_live.c) ---- */
+
+enum live_list {
+	LIVE_ALLOW,
+	LIVE_DENY,
+	LIVE_BAN,
+	LIVE_COUNT,
+};
+
+/**
+ * live_add - put @count prefixes on @list until @until_ns (boot clock; FOREVER), all or none; they
+ * end by themselves in the kernel. Returns 0, or -errno with a sentence in @why that names the first
+ * one that didn't fit.
+ */
+int live_add(const struct running *running, enum live_list list,
+	     const struct policy_prefix *prefixes, size_t count, uint64_t until_ns,
+	     struct complaint *why);
+
+/** live_delete - take them off; returns how many were on it, or -errno. A ban ends penalties too. */
+int64_t live_delete(const struct running *running, enum live_list list,
+		    const struct policy_prefix *prefixes, size_t count);
+
+/**
+ * live_visit - each living entry of @list with its end; for LIVE_BAN those of limits too.
+ * A non-zero result of @visit ends the walk and is returned; else 0 or -errno.
+ */
+int live_visit(const struct running *running, enum live_list list,
+	       int (*visit)(const struct policy_prefix *prefix, uint64_t until_ns, void *context),
+	       void *context);
+
+/** live_banned_until - the end of the ban that @address serves (boot ns), 0 for none. */
+uint64_t live_banned_until(const struct running *running, const struct address *address);
+
+/* ---- asking as a packet does (kernel_ask.c) ---- */
+
+/** The tier of @address, from 1; 0 for none. */
+unsigned int ask_tier(const struct running *running, const struct address *address);
+
+/**
+ * ask_lists - what the lists say of @address now: REASON_BANNED, REASON_ALLOWED, REASON_DENIED, or
+ * REASON_NONE when the limits decide.
+ */
+enum reason ask_lists(const struct running *running, const struct address *address);
+
 /* ---- reading (kernel_read.c) ---- */
 
 /** Nanoseconds since boot, suspend included: the clock of all words. */
@@ -184,6 +257,9 @@ int read_counters(const struct running *running, struct cpu_counters *sum);
 int read_raw_counters(const struct running *running, struct cpu_counters *sum);
 /** Entries removed by reset since the table was made. */
 int read_deleted(const struct running *running, uint64_t *deleted);
+
+/** Whether the gate would refuse a new source now. */
+bool gate_is_closed(const struct running *running);
 
 /* One bucket: a source under one limit, tallies complete (what CPUs still cache included). */
 struct bucket {
@@ -204,15 +280,24 @@ int read_buckets(const struct running *running,
 /** Entries in the table now, or -errno. */
 int64_t count_entries(const struct running *running);
 /**
- * read_source - the buckets of one source (already cut), one for each limit of the policy;
- * without touching the table's order of use. Returns 0, -ENOENT when it has none, -errno.
+ * read_source - the buckets of one address, one for each limit of the policy, without touching the
+ * table's order of use. Where it has none, born_ns is 0. Returns 0, -ENOENT when it has none at all,
+ * -errno.
  */
-int read_source(const struct running *running, const struct address *source,
+int read_source(const struct running *running, const struct address *address,
 		struct bucket buckets[MAX_LIMITS]);
+/**
+ * read_state - what the limit at @place says of @bucket; a place is tier * MAX_LIMITS + limit. For a
+ * sliding log it asks the kernel for the slots: 0 or -errno.
+ */
+int read_state(const struct running *running, const struct bucket *bucket, unsigned int place,
+	       uint64_t now_ns, struct limit_state *state);
+/** The running policy's text in *@text (free() it): 0 or -errno. */
+int read_policy_text(const struct running *running, char **text);
 /** The guard of @address: its end (boot ns), 0 when there is none. */
 uint64_t read_guard(const struct running *running, const struct address *address);
 /** Forget one source: 0, -ENOENT, -errno. */
-int reset_source(const struct running *running, const struct address *source);
+int reset_source(const struct running *running, const struct address *address);
 /** Forget all sources; returns how many, or -errno. */
 int64_t reset_sources(const struct running *running);
 /** Count from zero again, exactly, while packets flow: 0 or -errno. */

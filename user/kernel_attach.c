@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "kernel.h"
+#include "kernel_attach.h"
 #include "kernel_load.h"
 #include "kernel_pins.h"
 #include "report.h"
@@ -118,12 +119,21 @@ static uint64_t sweep_guards(int map, bool all)
 }
 
 /* Before the switch: from here on the older program repairs no word any more. */
-static int write_switches(const struct loaded *loaded, uint64_t generation, uint64_t guards_end_ns)
+static int write_switches(const struct loaded *loaded, uint64_t generation, uint64_t guards_end_ns,
+			  uint64_t deadline_ns)
 {
-	const struct switches switches = {generation, guards_end_ns};
+	struct switches switches;
 	uint32_t index = 0;
+	int map = loaded->maps[MAP_SWITCHES];
 
-	return write_entry(loaded->maps[MAP_SWITCHES], &index, &switches);
+	if (bpf_map_lookup_elem(map, &index, &switches))
+		return -errno;
+	switches.generation = generation;
+	switches.guards_end_ns = guards_end_ns;
+	switches.deadline_ns = deadline_ns;
+	if (loaded->live_lists)
+		switches.live_lists = loaded->live_lists;
+	return write_entry(map, &index, &switches);
 }
 
 static int write_guard(const struct attach_request *request, int map, uint64_t *guards_end_ns)
@@ -138,11 +148,12 @@ static int write_guard(const struct attach_request *request, int map, uint64_t *
 
 static int write_state(const struct attach_request *request, const struct loaded *loaded)
 {
+	uint64_t deadline_ns = request->confirm_ns ? boot_clock_ns() + request->confirm_ns : 0;
 	uint64_t guards_end_ns;
 	uint32_t index = 0;
 	int err = write_guard(request, loaded->maps[MAP_GUARDS], &guards_end_ns);
 
-	err = err ?: write_switches(loaded, loaded->generation, guards_end_ns);
+	err = err ?: write_switches(loaded, loaded->generation, guards_end_ns, deadline_ns);
 	return err ?: write_entry(loaded->maps[MAP_TABLE], &index, &loaded->table);
 }
 
@@ -223,8 +234,7 @@ static void restore_pins(unsigned int ifindex, const struct running *running, in
 
 	if (link < 0 || running->maps[MAP_TABLE] < 0)
 		return;
-	if (pin_set(ifindex, &old) || pin_new(ifindex, PIN_LINK, link) ||
-	    put_all_in_place(ifindex))
+	if (pin_set(ifindex, &old) || pin_new(ifindex, PIN_LINK, link) || put_all_in_place(ifindex))
 		report_warning("could not restore all pins of the old program");
 }
 
@@ -265,7 +275,7 @@ static void restore_state(const struct running *running, const struct loaded *lo
 	if (!kept)
 		return;
 	write_switches(loaded, running->config.generation,
-		       sweep_guards(loaded->maps[MAP_GUARDS], false));
+		       sweep_guards(loaded->maps[MAP_GUARDS], false), 0);
 	write_entry(loaded->maps[MAP_TABLE], &index, &running->table);
 }
 
@@ -345,11 +355,56 @@ static int refuse_foreign(const struct attach_request *request, const struct att
 	else
 		snprintf(holder, sizeof(holder), "over netlink: ip link set dev %s %s off", device,
 			 there->mode == MODE_GENERIC ? "xdpgeneric" : "xdpdrv");
-	return complain(why, -EBUSY,
-			"cannot attach to %s: another XDP program '%s' (id %u, %s mode) is there; remove "
-			"it (attached %s), use another interface, or replace it with --force",
-			device, there->program_name, there->program_id, mode_name(there->mode),
-			holder);
+	return complain(
+		why, -EBUSY,
+		"cannot attach to %s: another XDP program '%s' (id %u, %s mode) is there; remove "
+		"it (attached %s), use another interface, or replace it with --force",
+		device, there->program_name, there->program_id, mode_name(there->mode), holder);
+}
+
+int attach_former(unsigned int ifindex, const struct running *running, const struct running *former)
+{
+	const struct pinned_set set = {former->program, former->maps};
+	int err = pin_set(ifindex, &set);
+	int link = err ? err
+		       : update_link(running->attachment.link_id, former->program,
+				     running->program);
+
+	if (link < 0)
+		return link;
+	err = pin_new(ifindex, PIN_LINK, link) ?: put_all_in_place(ifindex);
+	close(link);
+	return err;
+}
+
+/* What is on trial is confirmed or gone before something else comes. */
+static int end_trial(const struct attach_request *request, struct running *running, int err,
+		     struct complaint *why)
+{
+	unsigned int ifindex = request->netdev->ifindex;
+
+	if (err)
+		return err;
+	if (trial_state(running) == TRIAL_RUNNING)
+		return complain(why, -EBUSY,
+				"the policy of %s is on trial for another %.0f s; keep it first: "
+				"xdp-limit confirm %s",
+				request->netdev->name,
+				(double)trial_left_ns(running) / NS_PER_SECOND,
+				request->netdev->name);
+	if (trial_state(running) == TRIAL_NONE)
+		return 0;
+	err = trial_settle(ifindex, running);
+	if (err)
+		return err;
+	running_close(running);
+	return running_open(ifindex, running);
+}
+
+/* The program that a trial would fall back to: ours that runs, or none. */
+static int previous_of(const struct attach_request *request, const struct running *running)
+{
+	return request->confirm_ns && running->attachment.ours ? running->program : -1;
 }
 
 static int attach_once(const struct attach_request *request, struct refusal *refusal,
@@ -358,18 +413,23 @@ static int attach_once(const struct attach_request *request, struct refusal *ref
 	struct running running;
 	struct loaded loaded = {0};
 	int err = running_open(request->netdev->ifindex, &running);
-	bool kept = !err && !request->recreate;
+	bool kept;
 
+	err = end_trial(request, &running, err, why);
+	kept = !err && !request->recreate;
 	if (err == -EPROTO)
 		report_note("the limiter on %s is of ABI %u, this is %u: its buckets start afresh",
 			    request->netdev->name, running.config.abi, XDP_LIMIT_ABI);
-	if (err && err != -ENOENT && err != -EPROTO)
+	if (why->text[0])
+		;
+	else if (err && err != -ENOENT && err != -EPROTO)
 		err = refuse(refusal, STEP_PROBE, err);
 	else if (running.attachment.mode != MODE_NONE && !running.attachment.ours &&
 		 !request->force)
 		err = refuse_foreign(request, &running.attachment, why);
 	else
-		err = kernel_load(request, kept ? &running : NULL, &loaded, refusal, why);
+		err = kernel_load(request, kept ? &running : NULL, err ? NULL : &running,
+				  previous_of(request, &running), &loaded, refusal, why);
 	if (!err)
 		err = attach_loaded(request, &running, &loaded, kept, refusal);
 	kernel_unload(&loaded);

@@ -2,11 +2,17 @@
 /* Loads the program of a policy, on fresh maps or on those of the limiter that runs. */
 #include "kernel_load.h"
 
+#include <bpf/bpf.h>
+
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "kernel_object.h"
+#include "kernel_program.h"
+#include "policy_file.h"
 #include "report.h"
 #include "xdp_limit.skel.h"
 
@@ -37,6 +43,15 @@ static int choose_table(const struct attach_request *request, const struct runni
 	return table_extend(request->policy, table, why);
 }
 
+/* Whether limits of the running policy, or of one before it, have banned anybody. */
+static bool penalties_left(const struct running *running)
+{
+	struct address_key key;
+
+	return running && running->config.penalties &&
+	       !bpf_map_get_next_key(running->maps[MAP_PENALTIES], NULL, &key);
+}
+
 static int compile(const struct attach_request *request, const struct running *running,
 		   const struct kernel_features *features, struct loaded *loaded,
 		   struct complaint *why)
@@ -47,6 +62,7 @@ static int compile(const struct attach_request *request, const struct running *r
 		.skb_facts = features->skb_facts,
 		.may_have_frags = features->xdp_frags &&
 				  (request->generic || request->netdev->mtu > SINGLE_BUFFER_MTU),
+		.penalties_left = penalties_left(running),
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;
 	struct timespec now;
@@ -64,20 +80,76 @@ static int compile(const struct attach_request *request, const struct running *r
 	return 0;
 }
 
+/*
+ * The policy as text goes with the program: `show` prints what runs, not what a file says by now.
+ * Its size is the text's, so the map is made here and bound to the program.
+ */
+static int keep_text(const struct policy *policy, int program)
+{
+	char *text = NULL;
+	size_t size = 0;
+	uint32_t index = 0;
+	FILE *out = open_memstream(&text, &size);
+	int err = out ? policy_print(policy, out) : -errno;
+	int map = -1;
+
+	if (out && fclose(out) && !err)
+		err = -errno;
+	if (!err) {
+		map = bpf_map_create(BPF_MAP_TYPE_ARRAY, TEXT_MAP, sizeof(index), size + 1, 1,
+				     NULL);
+		if (map < 0 || bpf_map_update_elem(map, &index, text, BPF_ANY) ||
+		    bpf_prog_bind_map(program, map, NULL))
+			err = -errno;
+	}
+	if (map >= 0)
+		close(map);
+	free(text);
+	return err;
+}
+
 /* Before it is taken. */
 static void note_memory(const struct table_identity *table)
 {
 	char memory[UNITS_TEXT_SIZE];
 
-	format_bytes(table_memory(table->capacity, table->words), memory, sizeof(memory));
+	format_bytes(table_memory(table->capacity, table->words) + log_memory(table), memory,
+		     sizeof(memory));
 	report_note("table for %u sources: about %s of kernel memory", table->capacity, memory);
 }
 
+/* Who the program falls back to, should nobody confirm it. */
+static int keep_previous(const struct loaded *loaded, int previous_program)
+{
+	uint32_t index = 0;
+
+	if (previous_program < 0)
+		return 0;
+	return bpf_map_update_elem(loaded->maps[MAP_PREVIOUS], &index, &previous_program, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+/* The filters of live lists are keyed by the table's seed, so it goes with them. */
+static int take_lists(const struct running *lists, struct loaded *loaded)
+{
+	struct switches switches;
+	uint32_t index = 0;
+
+	if (bpf_map_lookup_elem(lists->maps[MAP_SWITCHES], &index, &switches))
+		return -errno;
+	loaded->live_lists = switches.live_lists;
+	loaded->table.seed = lists->table.seed;
+	return 0;
+}
+
 int kernel_load(const struct attach_request *request, const struct running *running,
-		struct loaded *loaded, struct refusal *refusal, struct complaint *why)
+		const struct running *lists, int previous_program, struct loaded *loaded,
+		struct refusal *refusal, struct complaint *why)
 {
 	struct kernel_features features;
 	struct bpf_object *object;
+	struct config *config;
 	int err;
 
 	memset(loaded, 0, sizeof(*loaded));
@@ -88,7 +160,13 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = choose_table(request, running, &loaded->table, why);
 	if (err)
 		return err;
-	refusal->memory_estimate = table_memory(loaded->table.capacity, loaded->table.words);
+	if (!running && lists) {
+		err = take_lists(lists, loaded);
+		if (err)
+			return refuse(refusal, STEP_PROBE, err);
+	}
+	refusal->memory_estimate = table_memory(loaded->table.capacity, loaded->table.words) +
+				   log_memory(&loaded->table);
 	refusal->map_name = map_names[MAP_BUCKETS];
 	loaded->skeleton = xdp_limit__open();
 	if (!loaded->skeleton)
@@ -101,10 +179,27 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	object = loaded->skeleton->obj;
 	err = running ? object_share_maps(object, running->maps)
 		      : object_fresh_maps(object, &loaded->table);
+	if (!err && !running && lists)
+		err = object_share_lists(object, lists->maps);
+	if (err)
+		return refuse(refusal, STEP_CREATE_MAP, err);
+	config = (struct config *)loaded->skeleton->rodata_config;
+	config->on_trial = request->confirm_ns != 0;
+	config->has_previous = previous_program >= 0;
+	err = object_size(object, request->policy, config);
 	if (err)
 		return refuse(refusal, STEP_CREATE_MAP, err);
 	loaded->program = object_load(object, features.xdp_frags, loaded->maps);
-	return loaded->program < 0 ? refuse(refusal, STEP_LOAD, loaded->program) : 0;
+	if (loaded->program < 0)
+		return refuse(refusal, STEP_LOAD, loaded->program);
+	if (request->confirm_ns) {
+		err = keep_previous(loaded, previous_program);
+		if (err)
+			return refuse(refusal, STEP_LOAD, err);
+	}
+	err = object_fill(object, request->policy, config)
+		      ?: keep_text(request->policy, loaded->program);
+	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
 }
 
 void kernel_unload(struct loaded *loaded)

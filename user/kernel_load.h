@@ -11,17 +11,20 @@ struct loaded {
 	struct xdp_limit *skeleton;
 	struct table_identity table; /* to be written to the table map */
 	uint64_t generation;
+	uint64_t live_lists; /* of the table before, when its lists go on in a fresh one */
 	int maps[MAP_COUNT]; /* owned by the skeleton */
 	int program;
 };
 
 /**
  * kernel_load - compile @request's policy and load its program; on the maps of @running when
- * that is not NULL, else on fresh ones. Nothing of @running changes.
+ * that is not NULL, else on fresh ones; then the live lists are those of @lists, if not NULL. Nothing of @running changes. A trial falls back to
+ * @previous_program, or to passing everything when that is -1.
  * Errors as kernel_attach(). kernel_unload() in every case.
  */
 int kernel_load(const struct attach_request *request, const struct running *running,
-		struct loaded *loaded, struct refusal *refusal, struct complaint *why);
+		const struct running *lists, int previous_program, struct loaded *loaded,
+		struct refusal *refusal, struct complaint *why);
 void kernel_unload(struct loaded *loaded);
 
 #endif

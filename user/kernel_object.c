@@ -54,7 +54,21 @@ int object_share_maps(struct bpf_object *object, const int maps[MAP_COUNT])
 	int err = 0;
 
 	for (int i = 0; i < MAP_COUNT && !err; i++)
-		err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
+		if (i != MAP_PREVIOUS)
+			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
+	return err;
+}
+
+int object_share_lists(struct bpf_object *object, const int maps[MAP_COUNT])
+{
+	static const int lists[] = {
+		MAP_GUARDS,	      MAP_LIVE_EXACT, MAP_LIVE_PREFIX,	MAP_LIVE_EXACT_BITS,
+		MAP_LIVE_PREFIX_BITS, MAP_PENALTIES,  MAP_PENALTY_BITS,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !err; i++)
+		err = bpf_map__reuse_fd(map_of(object, lists[i]), maps[lists[i]]);
 	return err;
 }
 
@@ -67,6 +81,8 @@ int object_fresh_maps(struct bpf_object *object, const struct table_identity *ta
 		return fd;
 	err = bpf_map__reuse_fd(map_of(object, MAP_BUCKETS), fd);
 	close(fd);
+	if (!err && table->logs)
+		err = bpf_map__set_max_entries(map_of(object, MAP_LOG_SLOTS), log_entries(table));
 	return err;
 }
 
@@ -95,4 +111,15 @@ int object_load(struct bpf_object *object, bool xdp_frags, int maps[MAP_COUNT])
 		maps[i] = bpf_map__fd(map_of(object, i));
 	err = bind_maps(bpf_program__fd(program), maps);
 	return err ?: bpf_program__fd(program);
+}
+
+int object_size(struct bpf_object *object, const struct policy *policy, const struct config *config)
+{
+	return object_size_match(object, policy, config) ?: object_size_lists(object, policy);
+}
+
+int object_fill(struct bpf_object *object, const struct policy *policy, const struct config *config)
+{
+	return object_fill_match(object, policy, config)
+		       ?: object_fill_lists(object, policy, config);
 }

@@ -4,13 +4,40 @@
 #define XDP_LIMIT_KERNEL_OBJECT_H
 
 #include <bpf/libbpf.h>
+#include "compile_match.h"
 #include "kernel.h"
 
 /** object_share_maps - load @object on the maps of another program: 0 or -errno. */
 int object_share_maps(struct bpf_object *object, const int maps[MAP_COUNT]);
 
+/** object_share_lists - live lists, penalties and guards alone: they outlive their table. */
+int object_share_lists(struct bpf_object *object, const int maps[MAP_COUNT]);
+
 /** object_fresh_maps - a bucket table for @table, typed for bpftool; the rest as declared. */
 int object_fresh_maps(struct bpf_object *object, const struct table_identity *table);
+
+/**
+ * object_size - before loading: maps of matches, lists and tiers take the size that the policy needs,
+ * next to nothing where it has none. 0 or -errno.
+ */
+int object_size(struct bpf_object *object, const struct policy *policy,
+		const struct config *config);
+
+/** object_fill - after loading, before any packet: what these maps hold. 0 or -errno. */
+int object_fill(struct bpf_object *object, const struct policy *policy,
+		const struct config *config);
+
+/* The parts of both, each in its file. */
+int object_size_match(struct bpf_object *object, const struct policy *policy,
+		      const struct config *config);
+int object_fill_match(struct bpf_object *object, const struct policy *policy,
+		      const struct config *config);
+int object_size_lists(struct bpf_object *object, const struct policy *policy);
+int object_fill_lists(struct bpf_object *object, const struct policy *policy,
+		      const struct config *config);
+
+/** write_words - @count words of a filter from @first on: 0 or -errno. */
+int write_words(int map, const uint64_t *words, uint32_t first, uint32_t count);
 
 /**
  * object_load - verify and load; @maps gets the file descriptors, which the object owns.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "kernel.h"
 
 #define PROGRAM_MAPS_MAX 64
 /* The section of bpf/common.h that holds the compiled policy. */
@@ -21,16 +22,25 @@ static int map_info(int fd, struct bpf_map_info *info)
 	return bpf_obj_get_info_by_fd(fd, info, &size) ? -errno : 0;
 }
 
-/* A map that is gone meanwhile is none of the program's; any other error would hide one. */
+/*
+ * A map that is gone meanwhile is none of the program's; any other error would hide one. A program
+ * array is opened once: each close makes the kernel clear it in a work of its own, and one that
+ * comes while that is pending leaves a reference that nobody drops (prog_array_map_clear()).
+ */
 static int try_map(uint32_t id, bool (*matches)(const struct bpf_map_info *, const void *),
 		   const void *context, struct bpf_map_info *info)
 {
-	int fd = bpf_map_get_fd_by_id(id);
-	int err;
+	static struct bpf_map_info program_array;
+	int fd, err;
 
+	if (id == program_array.id && !matches(&program_array, context))
+		return -ENOENT;
+	fd = bpf_map_get_fd_by_id(id);
 	if (fd < 0)
 		return -errno;
 	err = map_info(fd, info);
+	if (!err && info->type == BPF_MAP_TYPE_PROG_ARRAY)
+		program_array = *info;
 	if (!err && matches(info, context))
 		return fd;
 	close(fd);
@@ -69,6 +79,23 @@ int program_map(int program, const char *name)
 	struct bpf_map_info info;
 
 	return find_map(program, has_name, name, &info);
+}
+
+int read_policy_text(const struct running *running, char **text)
+{
+	struct bpf_map_info info;
+	uint32_t index = 0;
+	int fd = find_map(running->program, has_name, TEXT_MAP, &info);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	*text = malloc(info.value_size);
+	err = !*text ? -ENOMEM : bpf_map_lookup_elem(fd, &index, *text) ? -errno : 0;
+	if (err)
+		free(*text);
+	close(fd);
+	return err;
 }
 
 int program_config(int program, struct config *config)

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include "abi.h"
 
+/* The running policy's text, with a final NUL. */
+#define TEXT_MAP "policy_text"
+
 /**
  * program_config - the compiled policy in the program's read-only data.
  * Returns 0; -ENOENT when the program is not one of ours; -errno. Only magic and abi can be

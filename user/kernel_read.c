@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "algorithm.h"
 #include "kernel.h"
 
 #define BATCH 8192U
@@ -108,6 +109,19 @@ static int note_deleted(const struct running *running, uint64_t count)
 	return write_ledger(running, &ledger);
 }
 
+bool gate_is_closed(const struct running *running)
+{
+	const struct limit *gate = &running->config.gate;
+	uint32_t index = BUDGET_GATE;
+	struct shared_word shared;
+
+	if (!running->config.gate_used ||
+	    bpf_map_lookup_elem(running->maps[MAP_BUDGETS], &index, &shared))
+		return false;
+	return !gcra_fits(gcra_debt(shared.word, boot_clock_ns() << gate->tick), gate->multiplier,
+			  gate->burst);
+}
+
 /* ---- what CPUs still hold of the tallies ---- */
 
 struct residue {
@@ -196,6 +210,14 @@ static void unpack(const struct running *running, const struct residue *residue,
 	add_residue(residue, key, slot, bucket);
 }
 
+/* The id of the kind that a limit counts per; -1 for the interface, which has no group. */
+static int kind_id(const struct config *config, unsigned int limit)
+{
+	const struct kind *kind = &config->kinds[config->limits[limit].group];
+
+	return kind->per == PER_INTERFACE ? -1 : kind->id;
+}
+
 static int visit_group(const struct bucket_key *key, const char *group, void *context)
 {
 	const struct walk *walk = context;
@@ -203,7 +225,7 @@ static int visit_group(const struct bucket_key *key, const char *group, void *co
 	int err = 0;
 
 	for (uint32_t i = 0; i < walk->running->config.limit_count && !err; i++) {
-		if (walk->running->config.limits[i].per != key->per)
+		if (kind_id(&walk->running->config, i) != (int)key->kind)
 			continue;
 		unpack(walk->running, walk->residue, key, group, i, &bucket);
 		err = walk->visit(&bucket, walk->context);
@@ -299,27 +321,106 @@ int64_t count_entries(const struct running *running)
 	return err ?: count;
 }
 
-static void source_key(const struct address *source, struct bucket_key *key)
+/* The key of @address in a kind that counts per source, or false. */
+static bool source_key(const struct table_identity *table, int kind, const struct address *address,
+		       struct bucket_key *key)
 {
-	memcpy(key->address, source, sizeof(key->address));
-	key->per = PER_SOURCE;
+	const struct kind_identity *identity = &table->kinds[kind];
+	struct address source = *address;
+
+	if (!identity->used || identity->per != PER_SOURCE)
+		return false;
+	address_source(&source, identity->ipv4_prefix, identity->ipv6_prefix);
+	memcpy(key->address, &source, sizeof(key->address));
+	key->kind = (uint32_t)kind;
+	return true;
 }
 
-int read_source(const struct running *running, const struct address *source,
+static int read_interface_word(const struct running *running, unsigned int limit,
+			       struct bucket *bucket)
+{
+	uint32_t slot = running->config.limits[limit].slot;
+	struct shared_word shared;
+
+	if (bpf_map_lookup_elem(running->maps[MAP_INTERFACE_WORDS], &slot, &shared))
+		return -errno;
+	bucket->word = shared.word;
+	bucket->born_ns = 1; /* it is always there */
+	return 0;
+}
+
+/* One limit of @address; what has no bucket is idle. -ENOENT when it has none. */
+static int read_limit(const struct running *running, const struct residue *residue,
+		      const struct address *address, unsigned int limit, char *group,
+		      struct bucket *bucket)
+{
+	int kind = kind_id(&running->config, limit);
+	struct bucket_key key;
+
+	*bucket = (struct bucket){.source = *address, .limit = (uint16_t)limit};
+	if (kind < 0)
+		return read_interface_word(running, limit, bucket);
+	if (!source_key(&running->table, kind, address, &key))
+		return -ENOENT;
+	if (bpf_map_lookup_elem(running->maps[MAP_BUCKETS], &key, group))
+		return -errno;
+	unpack(running, residue, &key, group, limit, bucket);
+	return 0;
+}
+
+int read_source(const struct running *running, const struct address *address,
 		struct bucket buckets[MAX_LIMITS])
 {
 	char *group = malloc(GROUP_SIZE(running->table.words));
 	struct residue residue = {0};
-	struct bucket_key key;
 	int err = group ? read_residue(running, &residue) : -ENOMEM;
+	bool found = false;
 
-	source_key(source, &key);
-	if (!err && bpf_map_lookup_elem(running->maps[MAP_BUCKETS], &key, group))
-		err = -errno;
-	for (uint32_t i = 0; i < running->config.limit_count && !err; i++)
-		unpack(running, &residue, &key, group, i, &buckets[i]);
+	for (uint32_t i = 0; i < running->config.limit_count && !err; i++) {
+		err = read_limit(running, &residue, address, i, group, &buckets[i]);
+		found |= !err && kind_id(&running->config, i) >= 0; /* not the interface's word */
+		if (err == -ENOENT)
+			err = 0;
+	}
 	free(residue.lines);
 	free(group);
+	return err ?: found ? 0 : -ENOENT;
+}
+
+/* What was never taken reads as free. */
+static int read_log(const struct running *running, const struct bucket *bucket,
+		    struct log_slots *log)
+{
+	int kind = kind_id(&running->config, bucket->limit);
+	struct log_key key = {.limit = running->config.limits[bucket->limit].id};
+
+	memset(log, 0, sizeof(*log));
+	/* Of what isn't a source the bucket has the key itself. */
+	if (!source_key(&running->table, kind, &bucket->source, &key.bucket)) {
+		memcpy(key.bucket.address, &bucket->source, sizeof(key.bucket.address));
+		key.bucket.kind = (uint32_t)kind;
+	}
+	if (bpf_map_lookup_elem(running->maps[MAP_LOG_SLOTS], &key, log) && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int read_state(const struct running *running, const struct bucket *bucket, unsigned int place,
+	       uint64_t now_ns, struct limit_state *state)
+{
+	const struct limit *limit = &running->config.limits[place];
+	const struct limit_label *label = &running->config.labels[place];
+	struct log_slots log;
+	int err;
+
+	if (limit->algorithm != ALGORITHM_SLIDING_LOG) {
+		limit_read(limit, label, bucket->born_ns ? bucket->word : idle_word(limit, now_ns),
+			   now_ns, state);
+		return 0;
+	}
+	err = read_log(running, bucket, &log);
+	if (!err)
+		limit_read_log(limit, label, &log, now_ns, state);
 	return err;
 }
 
@@ -335,14 +436,35 @@ uint64_t read_guard(const struct running *running, const struct address *address
 
 /* ---- forgetting ---- */
 
-int reset_source(const struct running *running, const struct address *source)
+/* The logs of a group that goes. */
+static void forget_logs(const struct running *running, const struct bucket_key *group)
 {
+	struct log_key key = {.bucket = *group};
+
+	for (key.limit = 0; key.limit < MAX_LIMITS; key.limit++) {
+		const struct limit_identity *identity = &running->table.limits[key.limit];
+
+		if (identity->used && identity->algorithm == ALGORITHM_SLIDING_LOG &&
+		    identity->kind == group->kind)
+			bpf_map_delete_elem(running->maps[MAP_LOG_SLOTS], &key);
+	}
+}
+
+int reset_source(const struct running *running, const struct address *address)
+{
+	uint64_t deleted = 0;
 	struct bucket_key key;
 
-	source_key(source, &key);
-	if (bpf_map_delete_elem(running->maps[MAP_BUCKETS], &key))
-		return -errno;
-	return note_deleted(running, 1);
+	for (int kind = 0; kind < MAX_KIND_IDS; kind++) {
+		if (!source_key(&running->table, kind, address, &key))
+			continue;
+		forget_logs(running, &key);
+		if (!bpf_map_delete_elem(running->maps[MAP_BUCKETS], &key))
+			deleted++;
+		else if (errno != ENOENT)
+			return -errno;
+	}
+	return deleted ? note_deleted(running, deleted) : -ENOENT;
 }
 
 struct key_list {
@@ -373,9 +495,11 @@ int64_t reset_sources(const struct running *running)
 	int64_t deleted = 0;
 	int err = walk_groups(running, collect_key, &list);
 
-	for (size_t i = 0; i < list.count && !err; i++)
+	for (size_t i = 0; i < list.count && !err; i++) {
+		forget_logs(running, &list.keys[i]);
 		if (!bpf_map_delete_elem(running->maps[MAP_BUCKETS], &list.keys[i]))
 			deleted++;
+	}
 	free(list.keys);
 	err = note_deleted(running, deleted) ?: err;
 	return err ?: deleted;

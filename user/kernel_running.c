@@ -7,9 +7,23 @@
 #include "kernel_program.h"
 
 const char *const map_names[MAP_COUNT] = {
-	[MAP_BUCKETS] = "buckets", [MAP_TALLY_CACHE] = "tally_cache", [MAP_COUNTERS] = "counters",
-	[MAP_BUDGETS] = "budgets", [MAP_SWITCHES] = "switches",	      [MAP_GUARDS] = "guards",
-	[MAP_TABLE] = "table",	   [MAP_LEDGER] = "ledger",
+	[MAP_BUCKETS] = "buckets",
+	[MAP_TALLY_CACHE] = "tally_cache",
+	[MAP_COUNTERS] = "counters",
+	[MAP_BUDGETS] = "budgets",
+	[MAP_INTERFACE_WORDS] = "iface_words",
+	[MAP_LOG_SLOTS] = "log_slots",
+	[MAP_SWITCHES] = "switches",
+	[MAP_GUARDS] = "guards",
+	[MAP_LIVE_EXACT] = "live_exact",
+	[MAP_LIVE_PREFIX] = "live_prefix",
+	[MAP_LIVE_EXACT_BITS] = "live_xbits",
+	[MAP_LIVE_PREFIX_BITS] = "live_pbits",
+	[MAP_PENALTIES] = "penalties",
+	[MAP_PENALTY_BITS] = "penalty_bits",
+	[MAP_PREVIOUS] = "previous",
+	[MAP_TABLE] = "table",
+	[MAP_LEDGER] = "ledger",
 };
 
 static int open_maps(struct running *running)

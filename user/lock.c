@@ -25,8 +25,7 @@ static int open_lock(unsigned int ifindex, struct complaint *why)
 		return complain(why, -errno, "cannot read the network namespace: %s",
 				strerror(errno));
 	if (mkdir(LOCK_DIRECTORY, 0700) && errno != EEXIST)
-		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s",
-				strerror(errno));
+		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s", strerror(errno));
 	snprintf(path, sizeof(path), LOCK_DIRECTORY "/%llu-%u.lock",
 		 (unsigned long long)netns.st_ino, ifindex);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -59,6 +58,15 @@ static int wait_for_lock(int fd, uint64_t wait_ns)
 	return err;
 }
 
+/* The lock that this process holds; -1 for none. */
+static int held = -1;
+
+void lock_release(void)
+{
+	close(held);
+	held = -1;
+}
+
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
 {
 	int fd = open_lock(ifindex, why);
@@ -69,14 +77,17 @@ int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, str
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (err == -EWOULDBLOCK && wait_ns)
 		err = wait_for_lock(fd, wait_ns);
-	if (!err)
+	if (!err) {
+		held = fd;
 		return 0;
+	}
 	close(fd);
 	if (err == -EWOULDBLOCK || err == -EINTR)
-		return complain(why, -EBUSY,
-				"another xdp-limit command is changing %s; try again, or wait for it with "
-				"--wait 10s",
-				name);
+		return complain(
+			why, -EBUSY,
+			"another xdp-limit command is changing %s; try again, or wait for it with "
+			"--wait 10s",
+			name);
 	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
 }
 

@@ -11,8 +11,10 @@
  * most @wait_ns. It is released when the process ends.
  * Returns 0; -EBUSY with a sentence in @why when another command holds it; -errno with @why.
  */
-int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns,
-		   struct complaint *why);
+int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
+
+/** lock_release - let go of the lock taken last. */
+void lock_release(void);
 
 /** parse_wait - the value of --wait, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */
 int parse_wait(const char *text, uint64_t *wait_ns, struct complaint *why);

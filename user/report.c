@@ -31,6 +31,11 @@ REPORTER(report_warning, "warning: ", 1)
 REPORTER(report_note, "", 1)
 REPORTER(report_detail, "", verbose)
 
+void report_finding(const char *file, unsigned int line, unsigned int column, const char *text)
+{
+	fprintf(stderr, "%s:%u:%u: %s\n", file, line, column, text);
+}
+
 void report_set_verbose(int level)
 {
 	verbose = level;

@@ -11,6 +11,8 @@ void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** report_detail - only with -v. */
 void report_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** report_finding - "FILE:LINE:COLUMN: ...", as editors and compilers understand each other. */
+void report_finding(const char *file, unsigned int line, unsigned int column, const char *text);
 void report_set_verbose(int level);
 
 #endif

@@ -50,7 +50,8 @@ static enum exit_status reset_all(const struct target *target)
 			     strerror(-count));
 		return EXIT_FAILED;
 	}
-	printf("%s: %" PRId64 " buckets forgotten\n", target->netdev.name, count);
+	printf("%s: %" PRId64 " bucket%s forgotten\n", target->netdev.name, count,
+	       count == 1 ? "" : "s");
 	return EXIT_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bucket_name.h"
 #include "command.h"
 #include "report.h"
 #include "selection.h"
@@ -35,7 +36,7 @@ static const struct {
 	{"rate", ORDER_RATE},
 };
 
-struct listing {
+struct source_list {
 	const struct running *running;
 	struct selection selection;
 	int limit; /* index; -1 for all */
@@ -70,7 +71,7 @@ static int take_limit(const struct config *config, const char *name, int *limit,
 }
 
 static int prepare(const struct invocation *invocation, const struct running *running,
-		   struct listing *listing, struct complaint *why)
+		   struct source_list *listing, struct complaint *why)
 {
 	uint64_t top = 0;
 	enum order order;
@@ -89,53 +90,55 @@ static int prepare(const struct invocation *invocation, const struct running *ru
 
 static int take_bucket(const struct bucket *bucket, void *context)
 {
-	struct listing *listing = context;
+	struct source_list *listing = context;
 
 	if (listing->limit >= 0 && bucket->limit != listing->limit)
 		return 0;
 	return selection_add(&listing->selection, bucket);
 }
 
-/* One address: exactly its own buckets, without a walk. */
-static int take_address(struct listing *listing, const char *text, struct complaint *why)
+/* One address: exactly the buckets that it is in as a source, without a walk. */
+static int take_address(struct source_list *listing, const char *text, struct complaint *why)
 {
-	const struct table_identity *table = &listing->running->table;
 	struct bucket buckets[MAX_LIMITS];
-	struct address source;
-	int err = parse_address(text, &source, why);
+	struct address address;
+	int err = parse_address(text, &address, why);
 
 	if (err)
 		return err;
-	address_source(&source, table->ipv4_prefix, table->ipv6_prefix);
-	err = read_source(listing->running, &source, buckets);
+	err = read_source(listing->running, &address, buckets);
 	if (err)
 		return err == -ENOENT ? 0
 				      : complain(why, -EIO, "cannot read the bucket of %s: %s",
 						 text, strerror(-err));
 	for (uint32_t i = 0; i < listing->running->config.limit_count && !err; i++)
-		err = take_bucket(&buckets[i], listing);
+		if (buckets[i].born_ns && limit_kind_of(listing->running, i)->per != PER_INTERFACE)
+			err = take_bucket(&buckets[i], listing);
 	return err;
 }
 
-static uint64_t remaining(const struct listing *listing, const struct bucket *bucket)
+/* Of a source in a tier: under the tier's rate. */
+static uint64_t remaining(const struct source_list *listing, const struct bucket *bucket)
 {
-	const struct config *config = &listing->running->config;
-	struct limit_state state;
+	const struct running *running = listing->running;
+	unsigned int place = bucket->limit;
+	struct limit_state state = {0};
 
-	limit_read(&config->limits[bucket->limit], &config->labels[bucket->limit], bucket->word,
-		   listing->now_ns, &state);
+	if (running->config.tiers && limit_kind_of(running, bucket->limit)->per == PER_SOURCE)
+		place += ask_tier(running, &bucket->source) * MAX_LIMITS;
+	read_state(running, bucket, place, listing->now_ns, &state);
 	return state.remaining;
 }
 
 /* Names and addresses need no escapes, and a million objects would need a gigabyte. */
-static void print_json_row(const struct listing *listing, const struct bucket *bucket, bool last)
+static void print_json_row(const struct source_list *listing, const struct bucket *bucket,
+			   bool last)
 {
 	const struct running *running = listing->running;
 	const struct tally *tally = &bucket->tally;
-	char source[ADDRESS_TEXT_SIZE];
+	char source[BUCKET_NAME_SIZE];
 
-	format_source(&bucket->source, running->table.ipv4_prefix, running->table.ipv6_prefix,
-		      source);
+	bucket_name(running, bucket, source);
 	printf("  {\"source\": \"%s\", \"limit\": \"%s\", \"passed_packets\": %llu, "
 	       "\"passed_bytes\": %llu, \"dropped_packets\": %llu, "
 	       "\"dropped_bytes\": %llu, \"remaining\": %" PRIu64 "}%s\n",
@@ -144,7 +147,7 @@ static void print_json_row(const struct listing *listing, const struct bucket *b
 	       remaining(listing, bucket), last ? "" : ",");
 }
 
-static void print_json(const struct listing *listing)
+static void print_json(const struct source_list *listing)
 {
 	const struct selection *selection = &listing->selection;
 
@@ -154,17 +157,16 @@ static void print_json(const struct listing *listing)
 	puts("]");
 }
 
-static void print_text(const struct listing *listing)
+static void print_text(const struct source_list *listing)
 {
 	const struct running *running = listing->running;
 
 	printf("%-28s %-12s %14s %14s %14s\n", "source", "limit", "passed", "dropped", "remaining");
 	for (size_t i = 0; i < listing->selection.count; i++) {
 		const struct bucket *bucket = &listing->selection.buckets[i];
-		char source[ADDRESS_TEXT_SIZE];
+		char source[BUCKET_NAME_SIZE];
 
-		format_source(&bucket->source, running->table.ipv4_prefix,
-			      running->table.ipv6_prefix, source);
+		bucket_name(running, bucket, source);
 		printf("%-28s %-12s %14llu %14llu %14" PRIu64 "\n", source,
 		       running->config.labels[bucket->limit].name, bucket->tally.passed_packets,
 		       bucket->tally.dropped_packets, remaining(listing, bucket));
@@ -174,7 +176,7 @@ static void print_text(const struct listing *listing)
 static enum exit_status list(const struct invocation *invocation, const struct target *target)
 {
 	const char *address = invocation->positionals[1];
-	struct listing listing;
+	struct source_list listing;
 	struct complaint why = {""};
 	int err = prepare(invocation, &target->running, &listing, &why);
 

@@ -51,6 +51,8 @@ static int read_summary(const struct target *target, struct summary *summary)
 	summary->seen_since_attach = packets_seen(&raw);
 	summary->device_packets = target->netdev.rx_packets - running->table.device_packets;
 	summary->attached_seconds = now - running->config.attached_ns / NS_PER_SECOND;
+	summary->trial_left_ns = trial_left_ns(running);
+	summary->gate_closed = gate_is_closed(running);
 	summary->pins_complete = pins_complete(target->netdev.ifindex);
 	return 0;
 }

@@ -93,6 +93,11 @@ void summary_problems(const struct summary *summary, struct problems *problems)
 			" packets since, the program saw none; "
 			"its traffic comes in by another device (a bridge's or tunnel's lower one)",
 			summary->netdev.name, summary->device_packets);
+	if (summary->gate_closed)
+		add_problem(
+			problems,
+			"the gate is closed: new sources come faster than buckets may be made; known "
+			"sources are not affected");
 	if (failures)
 		add_problem(problems,
 			    "%" PRIu64

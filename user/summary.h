@@ -20,6 +20,8 @@ struct summary {
 	uint64_t used; /* entries */
 	uint64_t deleted;
 	bool pins_complete;
+	bool gate_closed;	/* now */
+	uint64_t trial_left_ns; /* until the former state is back; 0: nothing is on trial */
 };
 
 /* Packets of one kind over all reasons. */

@@ -3,6 +3,27 @@
 #include "json.h"
 #include "summary.h"
 
+/* What a limit of the gate would be called: entries a second, and at once. */
+static void put_gate(struct json_object *table, const struct summary *summary)
+{
+	const struct limit *limit = &summary->config.gate;
+	const struct reason_count *count = &summary->counters.reasons[REASON_GATE_CLOSED];
+	struct json_object *gate;
+
+	if (!summary->config.gate_used) {
+		json_put_null(table, "gate");
+		return;
+	}
+	gate = json_put_object(table, "gate");
+	json_object_object_add(
+		gate, "rate",
+		json_object_new_double((double)NS_PER_SECOND / (double)limit->multiplier));
+	json_put_number(gate, "burst", limit->burst / limit->multiplier);
+	json_put_number(gate, "closed_packets",
+			count->passed.packets + count->dropped.packets + count->would_drop.packets);
+	json_put_bool(gate, "closed", summary->gate_closed);
+}
+
 static void put_table(struct json_object *object, const struct summary *summary)
 {
 	struct json_object *table = json_put_object(object, "table");
@@ -15,7 +36,7 @@ static void put_table(struct json_object *object, const struct summary *summary)
 	json_put_number(table, "evicted", summary_evicted(summary));
 	json_put_null(table, "evicted_live"); /* the kernel tells nobody what it evicts */
 	json_put_number(table, "insert_failures", events->insert_failures);
-	json_put_null(table, "gate");
+	put_gate(table, summary);
 	json_put_number(table, "deleted", summary->deleted);
 	json_put_number(table, "create_raced", events->create_raced);
 	json_put_number(table, "undo_lost", events->undo_lost);
@@ -97,6 +118,11 @@ struct json_object *summary_json(const struct summary *summary)
 	json_put_bool(object, "dry_run", summary->config.dry_run);
 	json_put_number(object, "attached_at", summary->config.attached_ns / NS_PER_SECOND);
 	json_put_number(object, "attached_seconds", summary->attached_seconds);
+	if (summary->trial_left_ns)
+		json_put_seconds(object, "trial_seconds",
+				 (double)summary->trial_left_ns / NS_PER_SECOND);
+	else
+		json_put_null(object, "trial_seconds");
 	put_table(object, summary);
 	put_totals(object, summary);
 	put_reasons(object, summary);

@@ -17,10 +17,22 @@ static void print_head(const struct summary *summary)
 	format_time(summary->attached_seconds * NS_PER_SECOND, age, sizeof(age));
 	printf("%s (index %u): %s mode, program %u, by %s, since %s (%s)%s\n", summary->netdev.name,
 	       summary->netdev.ifindex, mode_name(summary->attachment.mode),
-	       summary->attachment.program_id,
-	       summary->attachment.link_id ? "link" : "netlink", when, age,
-	       summary->config.dry_run ? ", DRY RUN: drops nothing" : "");
+	       summary->attachment.program_id, summary->attachment.link_id ? "link" : "netlink",
+	       when, age, summary->config.dry_run ? ", DRY RUN: drops nothing" : "");
 	printf("  ingress only: what %s sends is not seen\n", summary->netdev.name);
+}
+
+static void print_gate(const struct summary *summary)
+{
+	const struct limit *gate = &summary->config.gate;
+	const struct reason_count *count = &summary->counters.reasons[REASON_GATE_CLOSED];
+
+	if (!summary->config.gate_used)
+		return;
+	printf("  gate: %.1f new sources a second, %llu at once; %s now, %llu packets refused\n",
+	       (double)NS_PER_SECOND / (double)gate->multiplier, gate->burst / gate->multiplier,
+	       summary->gate_closed ? "CLOSED" : "open",
+	       count->dropped.packets + count->passed.packets + count->would_drop.packets);
 }
 
 static void print_table(const struct summary *summary)
@@ -69,8 +81,8 @@ static void print_reasons(const struct summary *summary)
 
 		if (!passed && !count->dropped.packets)
 			continue;
-		printf("  %-12s %14" PRIu64 " %14llu %18llu   %s\n", reason_name(i),
-		       passed, count->dropped.packets,
+		printf("  %-12s %14" PRIu64 " %14llu %18llu   %s\n", reason_name(i), passed,
+		       count->dropped.packets,
 		       count->passed.bytes + count->would_drop.bytes + count->dropped.bytes,
 		       reason_text(i));
 	}
@@ -81,9 +93,8 @@ static void print_totals(const struct summary *summary)
 	struct totals totals;
 
 	summary_totals(summary, &totals);
-	printf("  %-12s %14llu %14llu %18llu   %llu packets seen\n",
-	       "total", totals.passed.packets, totals.dropped.packets, totals.all.bytes,
-	       totals.all.packets);
+	printf("  %-12s %14llu %14llu %18llu   %llu packets seen\n", "total", totals.passed.packets,
+	       totals.dropped.packets, totals.all.bytes, totals.all.packets);
 	if (summary->config.dry_run || totals.would_drop_packets)
 		printf("  would have been dropped: %" PRIu64 " packets\n",
 		       totals.would_drop_packets);
@@ -94,7 +105,11 @@ void summary_print(const struct summary *summary)
 	struct problems problems;
 
 	print_head(summary);
+	if (summary->trial_left_ns)
+		printf("  ON TRIAL: goes back in %.0f s unless `xdp-limit confirm %s` comes\n",
+		       (double)summary->trial_left_ns / NS_PER_SECOND, summary->netdev.name);
 	print_table(summary);
+	print_gate(summary);
 	print_limits(summary);
 	print_reasons(summary);
 	print_totals(summary);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "lock.h"
 #include "report.h"
 
 enum exit_status status_of_error(int err)
@@ -34,9 +35,10 @@ static enum exit_status explain_absence(const struct target *target, int err)
 	const char *name = target->netdev.name;
 
 	if (err == -EPROTO) {
-		report_error("the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
-			     "`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
-			     name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
+		report_error(
+			"the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
+			"`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
+			name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
 		return EXIT_NOT_ATTACHED;
 	}
 	if (err != -ENOENT) {
@@ -53,6 +55,28 @@ static enum exit_status explain_absence(const struct target *target, int err)
 	return EXIT_NOT_ATTACHED;
 }
 
+/*
+ * A trial that nobody confirmed is over in the kernel already; the first command to see it makes link and
+ * pins say so too. When another command holds the lock, that one will.
+ */
+static int settle_trial(struct target *target)
+{
+	struct complaint why;
+	int err;
+
+	if (trial_state(&target->running) != TRIAL_OVER ||
+	    lock_interface(target->netdev.ifindex, target->netdev.name, 0, &why))
+		return 0;
+	err = trial_settle(target->netdev.ifindex, &target->running);
+	if (err)
+		return err;
+	report_note("%s: the policy on trial was not confirmed; the former state is back",
+		    target->netdev.name);
+	running_close(&target->running);
+	lock_release();
+	return running_open(target->netdev.ifindex, &target->running);
+}
+
 enum exit_status target_open(const char *name, struct target *target)
 {
 	struct complaint why;
@@ -64,6 +88,7 @@ enum exit_status target_open(const char *name, struct target *target)
 		return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
 	}
 	err = running_open(target->netdev.ifindex, &target->running);
+	err = err ?: settle_trial(target);
 	if (!err)
 		return EXIT_DONE;
 	status = explain_absence(target, err);

@@ -32,6 +32,11 @@ struct rate {
 int parse_rate(const char *text, enum unit unit, struct rate *rate, struct complaint *why);
 
 /**
+ * rate_unit - what the rate in @text counts, by its measure; packets where that can't be told.
+ */
+enum unit rate_unit(const char *text);
+
+/**
  * parse_burst - `N packets`, bytes with the same prefixes, or a time of the rate (`250ms`);
  * a bare number means packets on a packet limit and is refused on a byte limit.
  * @units: result, packets or bytes.

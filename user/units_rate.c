@@ -192,3 +192,19 @@ int parse_rate(const char *text, enum unit unit, struct rate *rate, struct compl
 		return not_a_rate(text, unit, why);
 	return settle_rate(text, &quantity, ns, rate, why);
 }
+
+enum unit rate_unit(const char *text)
+{
+	const struct measure *measure;
+	struct decimal number;
+	struct word word;
+	uint64_t times;
+
+	if (scan_decimal(&text, &number) == -EINVAL)
+		return UNIT_PACKETS;
+	word = scan_word(&text);
+	measure = find_measure(word, &times);
+	if (measure)
+		return measure->unit;
+	return is_bits_or_bytes(&word) ? UNIT_BYTES : UNIT_PACKETS;
+}

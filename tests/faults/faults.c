@@ -23,8 +23,8 @@ static const struct {
 	const char *name;
 	int number;
 } errors[] = {
-	{"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EBUSY", EBUSY},	{"EINVAL", EINVAL},
-	{"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC}, {"E2BIG", E2BIG},	{"EOPNOTSUPP", EOPNOTSUPP},
+	{"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EBUSY", EBUSY}, {"EINVAL", EINVAL},
+	{"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC}, {"E2BIG", E2BIG}, {"EOPNOTSUPP", EOPNOTSUPP},
 };
 
 static int error_number(const char *name)
@@ -68,14 +68,14 @@ static int fault(const char *name)
 	return errno;
 }
 
-#define WRAP(type, failed, name, parameters, arguments)                                           \
-	type __real_##name parameters;                                                            \
-	type __wrap_##name parameters;                                                            \
-	type __wrap_##name parameters                                                             \
-	{                                                                                         \
-		int error = fault(#name);                                                         \
-                                                                                                  \
-		return error ? (failed) : __real_##name arguments;                                \
+#define WRAP(type, failed, name, parameters, arguments)            \
+	type __real_##name parameters;                             \
+	type __wrap_##name parameters;                             \
+	type __wrap_##name parameters                              \
+	{                                                          \
+		int error = fault(#name);                          \
+                                                                   \
+		return error ? (failed) : __real_##name arguments; \
 	}
 
 /* libbpf returns what it also leaves in errno; the C library leaves it there only. */

@@ -70,7 +70,7 @@ static void map_clock(struct limiter *limiter)
 	assert_ptr_not_equal(limiter->clock, MAP_FAILED);
 }
 
-static void load(struct limiter *limiter)
+static void load(struct limiter *limiter, const struct policy *policy)
 {
 	struct running *running = &limiter->running;
 	struct switches switches = {0};
@@ -78,10 +78,12 @@ static void load(struct limiter *limiter)
 	uint32_t index = 0;
 
 	assert_int_equal(kernel_features(&features), 0);
+	assert_int_equal(object_size(object_of(limiter), policy, config_of(limiter)), 0);
 	running->program = object_load(object_of(limiter), features.xdp_frags, running->maps);
 	if (running->program < 0)
 		fail_msg("cannot load: %s: %s", strerror(-running->program),
 			 kernel_log_text() ?: "");
+	assert_int_equal(object_fill(object_of(limiter), policy, config_of(limiter)), 0);
 	map_clock(limiter);
 	running->config = *config_of(limiter);
 	running->table = limiter->table;
@@ -99,7 +101,7 @@ static void open_fresh(struct limiter *limiter, const struct policy *policy,
 		fail_msg("table_new: %s", why.text);
 	fill_config(limiter, policy, facts, 1);
 	assert_int_equal(object_fresh_maps(object_of(limiter), &limiter->table), 0);
-	load(limiter);
+	load(limiter, policy);
 }
 
 void limiter_open(struct limiter *limiter, const struct policy *policy,
@@ -136,7 +138,7 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 	assert_non_null(next->skeleton);
 	fill_config(next, policy, &plain, old->running.config.generation + 1);
 	assert_int_equal(object_share_maps(next->skeleton->obj, old->running.maps), 0);
-	load(next);
+	load(next, policy);
 	clock_set(next, clock_now(old));
 }
 
@@ -266,7 +268,7 @@ void key_of(const struct limiter *limiter, const char *address, struct bucket_ke
 
 	parse_source(limiter, address, &source);
 	memcpy(key->address, &source, sizeof(key->address));
-	key->per = PER_SOURCE;
+	key->kind = PER_SOURCE;
 }
 
 static int find_source(const struct limiter *limiter, const char *text,
@@ -297,14 +299,12 @@ bool has_source(const struct limiter *limiter, const char *address)
 void state_of(const struct limiter *limiter, const char *address, unsigned int index,
 	      struct limit_state *state)
 {
-	const struct config *config = &limiter->running.config;
-	uint64_t now = clock_now(limiter);
 	struct bucket buckets[MAX_LIMITS];
-	uint64_t word = now << config->limits[index].tick;
 
-	if (!find_source(limiter, address, buckets))
-		word = buckets[index].word;
-	limit_read(&config->limits[index], &config->labels[index], word, now, state);
+	find_source(limiter, address, buckets);
+	assert_int_equal(
+		read_state(&limiter->running, &buckets[index], index, clock_now(limiter), state),
+		0);
 }
 
 static void add_limit(struct policy *policy, const char *name, enum unit unit,
@@ -327,6 +327,7 @@ struct policy packet_policy(const char *rate, const char *burst)
 
 	policy_defaults(&policy);
 	policy.sources = 65536;
+	policy.new_sources = NEW_SOURCES_UNLIMITED;
 	add_limit(&policy, "default", UNIT_PACKETS, rate, burst);
 	return policy;
 }

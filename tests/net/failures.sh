@@ -71,9 +71,13 @@ each_call() {
 	done
 }
 
+# In order of names.
+ALL_PINS='buckets budgets counters guards iface_words ledger link live_exact live_pbits live_prefix'\
+' live_xbits log_slots penalties penalty_bits previous program switches table tally_cache'
+
 expect_pins() {
 	expect_equal "$1: pins" "$(in_order_of_names "$PINS")" \
-		"buckets budgets counters guards ledger link program switches table tally_cache"
+		"$ALL_PINS"
 	expect_equal "$1: what is pinned belongs together" "$(pinned_together)" true
 }
 

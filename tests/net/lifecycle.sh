@@ -464,7 +464,7 @@ named_fields() {
 		table ipv6_prefix
 		ledger deleted
 	END
-	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 10
+	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 19
 }
 
 topology neighbours

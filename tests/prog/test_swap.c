@@ -67,8 +67,8 @@ static const struct change {
 	{"a halved rate gives no fresh burst", "100 pps", "100", 100, "50 pps", "50", 0, 500, 0},
 	{"a lowered rate owes the same time, so half of the same burst", "100 pps", "100", 100,
 	 "50 pps", "100", 50, 500, 0},
-	{"a lowered burst is exhausted, not refilled", "100 pps", "100", 100, "100 pps", "10", 0,
-	 10 * 100 - 90, 0},
+	{"a lowered burst is exhausted, not refilled", "100 pps", "100", 100, "100 pps", "96", 0,
+	 10 * 100 - 4, 0},
 	{"a much lowered burst is put back to exhausted once", "100 pps", "1000", 1000, "100 pps",
 	 "10", 0, 1000, 1},
 	{"a lowered burst hands out the new burst at most", "100 pps", "1000", 0, "100 pps", "10",
@@ -268,10 +268,8 @@ static const struct pair {
 	 1000},
 	{"two programs at once, a raised rate", "500000 pps", "500", "1 Mpps", "1000", 1000000,
 	 1000},
-	{"two programs at once, a lowered burst", "1 Mpps", "100000", "1 Mpps", "10", 1000000,
-	 100000},
-	{"two programs at once, a raised burst", "1 Mpps", "10", "1 Mpps", "100000", 1000000,
-	 100000},
+	{"two programs at once, a lowered burst", "1 Mpps", "9000", "1 Mpps", "10", 1000000, 9000},
+	{"two programs at once, a raised burst", "1 Mpps", "10", "1 Mpps", "9000", 1000000, 9000},
 };
 
 static void test_overlap(void **state)
@@ -285,17 +283,18 @@ static void test_overlap(void **state)
 	frame_named(&overlap.frame, P4U);
 	open_at(&old, row->rate, row->burst, START);
 	reopen(&next, &old, row->new_rate, row->new_burst);
-	clock_step(&old, 200);
-	clock_step(&next, 200);
+	/* 40 ms in all: the clocks stay within the slack of each other, as those of CPUs do. */
+	clock_step(&old, 40);
+	clock_step(&next, 40);
 	run_on_two_cpus(send_overlapping, &overlap, workers);
-	ended = clock_now(&old) - 200;
-	assert_int_equal(ended, clock_now(&next) - 200);
+	ended = clock_now(&old) - 40;
+	assert_int_equal(ended, clock_now(&next) - 40);
 	most = row->most_burst + row->most_rate * (ended - START) / SECOND;
 	passed = packets_passed(&next);
 	print_message("# %llu of at most %llu passed\n", (unsigned long long)passed,
 		      (unsigned long long)most);
 	assert_true(passed <= most);
-	assert_true(passed > row->most_burst / 2 + row->most_rate / 20); /* not frozen */
+	assert_true(passed > row->most_burst / 2 + row->most_rate / 100); /* not frozen */
 	assert_int_equal(packets_seen(&next), 2 * overlap.repeat);
 	limiter_close(&next);
 	limiter_close(&old);

@@ -79,7 +79,7 @@ static void fill(struct limiter *limiter, uint32_t first, uint32_t count)
 }
 
 /* How often each source was listed. */
-struct listing {
+struct seen_sources {
 	uint8_t *times;
 	uint32_t capacity;
 	uint64_t listed, twice, strange;
@@ -87,7 +87,7 @@ struct listing {
 
 static int note(const struct bucket *bucket, void *context)
 {
-	struct listing *listing = context;
+	struct seen_sources *listing = context;
 	uint32_t index = index_of(&bucket->source);
 
 	listing->listed++;
@@ -116,9 +116,9 @@ static int compare(const struct bucket *bucket, void *context)
 	return 0;
 }
 
-static void list(const struct limiter *limiter, uint32_t capacity, struct listing *listing)
+static void list(const struct limiter *limiter, uint32_t capacity, struct seen_sources *listing)
 {
-	*listing = (struct listing){.times = calloc(capacity, 1), .capacity = capacity};
+	*listing = (struct seen_sources){.times = calloc(capacity, 1), .capacity = capacity};
 	assert_non_null(listing->times);
 	assert_int_equal(read_buckets(&limiter->running, note, listing), 0);
 	free(listing->times);
@@ -169,7 +169,7 @@ static void test_o003(void **state)
 
 static void test_o006(void **state)
 {
-	struct listing listing;
+	struct seen_sources listing;
 	struct limiter limiter;
 
 	(void)state;
@@ -216,7 +216,7 @@ static void test_o007(void **state)
 static void test_o008(void **state)
 {
 	static const uint32_t sizes[] = {1024, 4096, 65536};
-	struct listing listing;
+	struct seen_sources listing;
 	struct limiter limiter;
 
 	(void)state;
@@ -256,7 +256,7 @@ static void test_o013(void **state)
 static void test_o103(void **state)
 {
 	static const uint32_t counts[] = {1, 2, 255, 256, 10000};
-	struct listing listing;
+	struct seen_sources listing;
 	struct limiter limiter;
 
 	(void)state;
@@ -295,7 +295,7 @@ static int delete_and_count(const struct bucket *bucket, void *context)
 
 static void test_o104(void **state)
 {
-	struct listing listing;
+	struct seen_sources listing;
 	struct limiter limiter;
 
 	(void)state;
@@ -327,7 +327,7 @@ struct churn {
 static void walk_all(struct churn *churn)
 {
 	for (uint32_t walk = 0; walk < churn->walks; walk++) {
-		struct listing listing = {.times = churn->times, .capacity = churn->sources};
+		struct seen_sources listing = {.times = churn->times, .capacity = churn->sources};
 
 		memset(churn->times, 0, churn->sources);
 		churn->errors += !!read_buckets(&churn->limiter->running, note, &listing);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include "kernel.h"
 #include "kernel_object.h"
+#include "yaml_policy.h"
 #include "xdp_limit.skel.h"
 
 #define BASELINE     "tests/verifier-cost.txt"
@@ -34,7 +35,28 @@ struct shape {
 	bool skb_facts; /* from Linux 6.2 on */
 	bool may_have_frags;
 	bool dry_run;
+	const char *policy; /* as in a file, instead of the limits above */
 };
+
+/* 32 limits that use all there is. */
+#define ALL_OF(name, per, rest)                                                                  \
+	"  - {name: " name ", match: {protocol: [udp, tcp], destination-port: 53, "              \
+	"source-port: 1-60000, length: 10-1500, vlan: 0-100, destination: [10.0.0.0/8, 1.2.3.4]" \
+	"}, per: " per ", rate: 9/h, burst: 9, tiers: {a: {rate: 5/h}}" rest "}\n"
+#define EACH_KIND(n)                                               \
+	ALL_OF(n "a", "source", ", on-exceed: {ban: 10s}")         \
+	ALL_OF(n "b", "[source/24, source/48]", ", mode: observe") \
+	ALL_OF(n "c", "[source/16, source/32]", "")                \
+	ALL_OF(n "d", "destination", "")                           \
+	ALL_OF(n "e", "source+destination", ", on-exceed: {ban: 10s}")
+
+static const char everything[] = "allow: [192.0.2.0/24, 192.0.3.1]\n"
+				 "deny: [203.0.113.0/24, 203.0.114.1]\n"
+				 "tiers: [{name: a, sources: [172.16.0.0/12]}]\n"
+				 "limits:\n" EACH_KIND("p") EACH_KIND("q") EACH_KIND("r")
+					 EACH_KIND("s") EACH_KIND("t") EACH_KIND("u")
+						 ALL_OF("va", "interface", "") ALL_OF(
+							 "vb", "interface", ", mode: observe");
 
 static struct shape shapes[] = {
 	{"packets", .packet_limits = 1, .skb_facts = true},
@@ -50,6 +72,31 @@ static struct shape shapes[] = {
 	 .may_have_frags = true},
 	{"8-limits", .packet_limits = 4, .byte_limits = 4, .skb_facts = true},
 	{"32-limits", .packet_limits = 16, .byte_limits = 16, .skb_facts = true},
+	{"lists+tiers", .skb_facts = true,
+	 .policy = "allow: [192.0.2.0/24, 192.0.3.1]\ndeny: [203.0.113.0/24]\n"
+		   "tiers: [{name: a, sources: [10.0.0.0/8]}]\n"
+		   "limits: [{name: x, rate: 9/s, tiers: {a: 5/s}}]\n"},
+	{"ports+flags", .skb_facts = true,
+	 .policy = "limits:\n"
+		   "  - {name: x, match: {protocol: udp, destination-port: 53}, rate: 9/s}\n"
+		   "  - {name: y, match: {tcp-flags: syn}, rate: 9/s}\n"},
+	{"ban", .skb_facts = true,
+	 .policy = "limits: [{name: x, rate: 9/s, burst: 9, on-exceed: {ban: 9s}}]\n"},
+	{"windows", .skb_facts = true,
+	 .policy = "limits:\n"
+		   "  - {name: x, rate: 9 per 1s, algorithm: fixed-window}\n"
+		   "  - {name: y, rate: 9 per 1s, algorithm: sliding-window}\n"},
+	{"sliding-log", .skb_facts = true,
+	 .policy = "limits: [{name: x, rate: 9 per 1s, algorithm: sliding-log}]\n"},
+	{"six-kinds", .skb_facts = true,
+	 .policy = "limits:\n"
+		   "  - {name: a, rate: 9/s}\n"
+		   "  - {name: b, per: [source/24, source/48], rate: 9/s}\n"
+		   "  - {name: c, per: [source/16, source/32], rate: 9/s}\n"
+		   "  - {name: d, per: destination, rate: 9/s}\n"
+		   "  - {name: e, per: source+destination, rate: 9/s}\n"
+		   "  - {name: f, per: interface, rate: 9/s}\n"},
+	{"everything", .skb_facts = true, .policy = everything},
 };
 
 static void add_limits(struct policy *policy, enum unit unit, unsigned int count)
@@ -71,6 +118,10 @@ static void add_limits(struct policy *policy, enum unit unit, unsigned int count
 
 static void fill_policy(const struct shape *shape, struct policy *policy)
 {
+	if (shape->policy) {
+		yaml_policy(policy, shape->policy);
+		return;
+	}
 	policy_defaults(policy);
 	policy->sources = SOURCES_MIN;
 	policy->dry_run = shape->dry_run;
@@ -103,6 +154,8 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 					(struct config *)skeleton->rodata_config, &why),
 			 0);
 	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
+	assert_int_equal(object_size(skeleton->obj, &policy, (const void *)skeleton->rodata_config),
+			 0);
 	fd = object_load(skeleton->obj, features->xdp_frags, maps);
 	if (fd >= 0)
 		fd = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;

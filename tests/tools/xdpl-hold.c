@@ -25,11 +25,10 @@ struct wish {
 };
 
 static const struct option options[] = {
-	{"link", no_argument, NULL, 'k'},	  {"netlink", no_argument, NULL, 'n'},
-	{"generic", no_argument, NULL, 'g'},
-	{"program", required_argument, NULL, 'p'}, {"pin", required_argument, NULL, 'l'},
-	{"instead", required_argument, NULL, 'i'}, {"ready", required_argument, NULL, 'r'},
-	{NULL, 0, NULL, 0},
+	{"link", no_argument, NULL, 'k'},	 {"netlink", no_argument, NULL, 'n'},
+	{"generic", no_argument, NULL, 'g'},	 {"program", required_argument, NULL, 'p'},
+	{"pin", required_argument, NULL, 'l'},	 {"instead", required_argument, NULL, 'i'},
+	{"ready", required_argument, NULL, 'r'}, {NULL, 0, NULL, 0},
 };
 
 static int fail(const char *what)

@@ -178,7 +178,7 @@ static void test_products(void **state)
 		assert_true(cost_ticks(result.max_units, result.multiplier, result.shift) <=
 			    result.burst);
 		assert_int_equal(result.share, result.burst / 3);
-		assert_int_equal(result.slack, SECOND << result.tick);
+		assert_int_equal(result.slack, SECOND / 20 << result.tick);
 	}
 }
 
@@ -304,18 +304,46 @@ static void test_kept_tick(void **state)
 		struct policy_limit limit;
 		int tick, err;
 	} rows[] = {
-		{{"a", {LIMIT_METERED, UNIT_PACKETS, 100000, SECOND}, 100, 0, 0, 0}, 0, 0},
-		{{"b", {LIMIT_METERED, UNIT_PACKETS, 100001, SECOND}, 100, 0, 0, 0}, 0, 0},
-		{{"c", {LIMIT_METERED, UNIT_PACKETS, 100011, SECOND}, 100, 0, 0, 0}, 0, -EDOM},
-		{{"d", {LIMIT_METERED, UNIT_PACKETS, 1000000, SECOND}, 100, 0, 0, 0}, 0, -EDOM},
-		{{"e", {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, 100, 0, 0, 0}, 7, 0},
-		{{"f", {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, 104, 0, 0, 0}, 7, 0},
-		{{"g", {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, 105, 0, 0, 0}, 7, -EDOM},
-		{{"h", {LIMIT_METERED, UNIT_PACKETS, 30000000, SECOND}, 100, 0, 0, 0}, 7, 0},
-		{{"i", {LIMIT_METERED, UNIT_BYTES, 50000000000, SECOND}, 65536, 0, 0, 0}, 7, 0},
-		{{"j", {LIMIT_METERED, UNIT_BYTES, 150000000, SECOND}, 65536, 0, 0, 0}, 0, 0},
-		{{"k", {LIMIT_METERED, UNIT_BYTES, 160000000, SECOND}, 65536, 0, 0, 0}, 0, -EDOM},
-		{{"l", {.kind = LIMIT_UNLIMITED}, 0, 0, 0, 0}, 3, 0},
+		{{.name = "a", .rate = {LIMIT_METERED, UNIT_PACKETS, 100000, SECOND}, .burst = 100},
+		 0,
+		 0},
+		{{.name = "b", .rate = {LIMIT_METERED, UNIT_PACKETS, 100001, SECOND}, .burst = 100},
+		 0,
+		 0},
+		{{.name = "c", .rate = {LIMIT_METERED, UNIT_PACKETS, 100011, SECOND}, .burst = 100},
+		 0,
+		 -EDOM},
+		{{.name = "d",
+		  .rate = {LIMIT_METERED, UNIT_PACKETS, 1000000, SECOND},
+		  .burst = 100},
+		 0,
+		 -EDOM},
+		{{.name = "e", .rate = {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, .burst = 100}, 7, 0},
+		{{.name = "f", .rate = {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, .burst = 104}, 7, 0},
+		{{.name = "g", .rate = {LIMIT_METERED, UNIT_PACKETS, 1, DAY}, .burst = 105},
+		 7,
+		 -EDOM},
+		{{.name = "h",
+		  .rate = {LIMIT_METERED, UNIT_PACKETS, 30000000, SECOND},
+		  .burst = 100},
+		 7,
+		 0},
+		{{.name = "i",
+		  .rate = {LIMIT_METERED, UNIT_BYTES, 50000000000, SECOND},
+		  .burst = 65536},
+		 7,
+		 0},
+		{{.name = "j",
+		  .rate = {LIMIT_METERED, UNIT_BYTES, 150000000, SECOND},
+		  .burst = 65536},
+		 0,
+		 0},
+		{{.name = "k",
+		  .rate = {LIMIT_METERED, UNIT_BYTES, 160000000, SECOND},
+		  .burst = 65536},
+		 0,
+		 -EDOM},
+		{{.name = "l", .rate = {.kind = LIMIT_UNLIMITED}, .burst = 0}, 3, 0},
 	};
 
 	(void)state;
@@ -667,9 +695,9 @@ static void test_masks(void **state)
 		policy.ipv4_prefix = rows[i].ipv4;
 		policy.ipv6_prefix = rows[i].ipv6;
 		config = config_of(&policy);
-		assert_int_equal(config.ipv4_mask, htonl(rows[i].mask));
-		assert_true(config.ipv6_mask[0] == htobe64(rows[i].high));
-		assert_true(config.ipv6_mask[1] == htobe64(rows[i].low));
+		assert_int_equal(config.kinds[KIND_OWN].ipv4_mask, htonl(rows[i].mask));
+		assert_true(config.kinds[KIND_OWN].ipv6_mask[0] == htobe64(rows[i].high));
+		assert_true(config.kinds[KIND_OWN].ipv6_mask[1] == htobe64(rows[i].low));
 	}
 }
 
@@ -786,10 +814,10 @@ static void test_read_exhausted(void **state)
 	assert_int_equal(read.remaining, 0);
 	assert_true(fabs(read.retry_after_seconds - 0.1) < 1e-12);
 	assert_true(fabs(read.reset_seconds - 5) < 1e-12);
-	/* A CPU held up for half a second: it is waited out. */
-	limit_read(&limit, &label, START + limit.burst + SECOND / 2, START, &read);
+	/* A CPU held up for less than the slack: it is waited out. */
+	limit_read(&limit, &label, START + limit.burst + SECOND / 50, START, &read);
 	assert_int_equal(read.remaining, 0);
-	assert_true(fabs(read.retry_after_seconds - 0.6) < 1e-12);
+	assert_true(fabs(read.retry_after_seconds - 0.12) < 1e-12);
 	/* A foreign word will be put to "just exhausted" by the next packet. */
 	limit_read(&limit, &label, START + limit.burst + DAY, START, &read);
 	assert_int_equal(read.remaining, 0);

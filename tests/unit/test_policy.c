@@ -68,7 +68,7 @@ static void adds_limits_with_defaults(void **state)
 	assert_int_equal(policy.limits[0].rate.amount, 1000);
 	assert_int_equal(policy.limits[0].burst, 1000);
 	assert_int_equal(policy.limits[0].algorithm, ALGORITHM_TOKEN_BUCKET);
-	assert_int_equal(policy.limits[0].per, PER_SOURCE);
+	assert_int_equal(policy.limits[0].per.per, PER_SOURCE);
 	assert_false(policy.limits[0].observe);
 	assert_string_equal(policy.limits[1].name, "bytes");
 	assert_int_equal(policy.limits[1].rate.unit, UNIT_BYTES);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Policies on trial: confirmed, or gone by themselves. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include "kernel.h"
+#include "kernel_attach.h"
+#include "kernel_program.h"
+
+static int read_switches(int map, struct switches *switches)
+{
+	uint32_t index = 0;
+
+	return bpf_map_lookup_elem(map, &index, switches) ? -errno : 0;
+}
+
+static int write_switches(int map, const struct switches *switches)
+{
+	uint32_t index = 0;
+
+	return bpf_map_update_elem(map, &index, switches, BPF_ANY) ? -errno : 0;
+}
+
+uint64_t trial_left_ns(const struct running *running)
+{
+	uint64_t now = boot_clock_ns();
+	struct switches switches;
+
+	if (!running->config.on_trial || read_switches(running->maps[MAP_SWITCHES], &switches))
+		return 0;
+	return switches.deadline_ns > now ? switches.deadline_ns - now : 0;
+}
+
+enum trial trial_state(const struct running *running)
+{
+	struct switches switches;
+
+	if (!running->config.on_trial || read_switches(running->maps[MAP_SWITCHES], &switches) ||
+	    !switches.deadline_ns)
+		return TRIAL_NONE;
+	return boot_clock_ns() > switches.deadline_ns ? TRIAL_OVER : TRIAL_RUNNING;
+}
+
+int trial_confirm(const struct running *running)
+{
+	struct switches switches;
+	uint32_t index = 0;
+	int err = read_switches(running->maps[MAP_SWITCHES], &switches);
+
+	if (err)
+		return err;
+	switches.deadline_ns = 0;
+	err = write_switches(running->maps[MAP_SWITCHES], &switches);
+	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index); /* frees the former program */
+	return err;
+}
+
+/* The former program, or -ENOENT when there was none. */
+static int open_previous(const struct running *running)
+{
+	uint32_t index = 0, id = 0;
+
+	if (bpf_map_lookup_elem(running->maps[MAP_PREVIOUS], &index, &id))
+		return -errno;
+	return bpf_prog_get_fd_by_id(id);
+}
+
+static int open_former(int program, struct running *former)
+{
+	int err;
+
+	*former = (struct running){.program = program};
+	for (int i = 0; i < MAP_COUNT; i++)
+		former->maps[i] = -1;
+	err = program_config(program, &former->config);
+	for (int i = 0; i < MAP_COUNT && !err; i++) {
+		former->maps[i] = program_map(program, map_names[i]);
+		err = former->maps[i] < 0 ? former->maps[i] : 0;
+	}
+	return err;
+}
+
+/* The former program repairs words again, and its switches know of no trial. */
+static int wake_former(const struct running *former)
+{
+	struct switches switches;
+	int err = read_switches(former->maps[MAP_SWITCHES], &switches);
+
+	if (err)
+		return err;
+	switches.generation = former->config.generation;
+	switches.deadline_ns = 0;
+	return write_switches(former->maps[MAP_SWITCHES], &switches);
+}
+
+static int go_back(unsigned int ifindex, const struct running *running, int program)
+{
+	struct running former;
+	int err = open_former(program, &former);
+
+	err = err ?: attach_former(ifindex, running, &former);
+	err = err ?: wake_former(&former);
+	running_close(&former);
+	return err;
+}
+
+int trial_settle(unsigned int ifindex, const struct running *running)
+{
+	int program;
+
+	if (!running->config.has_previous)
+		return attachment_remove(ifindex, &running->attachment) ?: pins_remove(ifindex);
+	program = open_previous(running);
+	return program < 0 ? program : go_back(ifindex, running, program);
+}
