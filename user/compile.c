@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a policy and its table to the read-only data of the program. */
 #include "compile.h"
+#include "compile_gate.h"
 #include "compile_lists.h"
 #include "compile_match.h"
 
@@ -281,67 +282,6 @@ static int compile_kinds(const struct table_identity *table, struct config *conf
 	}
 	copy_groups(config);
 	return 0;
-}
-
-/* ---- the gate over new entries ---- */
-
-#define GATE_BURST_TENTHS 4   /* of the table's entries, at once */
-#define GATE_RATE_FIFTHS  1   /* of the entries, in each longest refill */
-#define GATE_SLOWEST	  600 /* never below entries / this in a second */
-
-/* The longest time that any bucket of the policy takes to be full again. */
-static uint64_t longest_refill(const struct config *config)
-{
-	uint64_t longest = 0;
-
-	for (unsigned int place = 0; place < LIMIT_PLACES; place++) {
-		const struct limit *limit = &config->limits[place];
-		uint64_t window = limit_window_ns(limit);
-		uint64_t refill = window ?: limit->burst >> limit->tick;
-
-		/* What a sliding window counts is gone when the next one has passed as well. */
-		if (limit->algorithm == ALGORITHM_SLIDING_WINDOW)
-			refill *= 2;
-		if (limit->multiplier && refill > longest)
-			longest = refill;
-	}
-	return longest;
-}
-
-/* Nanoseconds between new entries. */
-static uint64_t gate_interval(const struct policy *policy, const struct config *config,
-			      uint32_t entries)
-{
-	uint64_t interval = longest_refill(config) / entries * 5 / GATE_RATE_FIFTHS;
-	uint64_t slowest = NS_PER_SECOND * GATE_SLOWEST / entries;
-
-	if (policy->new_sources == NEW_SOURCES_RATE)
-		return policy->new_sources_rate.per_ns / policy->new_sources_rate.amount ?: 1;
-	if (interval > slowest)
-		interval = slowest;
-	return interval ?: 1;
-}
-
-static void compile_gate(const struct policy *policy, uint32_t entries, unsigned int possible_cpus,
-			 struct config *config)
-{
-	uint64_t interval = gate_interval(policy, config, entries);
-	uint64_t burst = (uint64_t)entries * GATE_BURST_TENTHS / 10 * interval;
-
-	config->gate_used = policy->new_sources != NEW_SOURCES_UNLIMITED;
-	config->gate = (struct limit){
-		.multiplier = interval,
-		.burst = burst,
-		.slack = NS_PER_SECOND,
-		.share = burst / (possible_cpus + 1),
-		.max_units = 1,
-	};
-	/* Where every limit only observes, the gate doesn't drop either. */
-	config->actions[REASON_GATE_CLOSED] = policy->new_sources_beyond_pass ||
-							      config->observed_limits ==
-								      config->all_limits
-						      ? XDP_PASS
-						      : XDP_DROP;
 }
 
 /* Token and leaky bucket: the same arithmetic. */

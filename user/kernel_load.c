@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "compile_gate.h"
 #include "kernel_object.h"
 #include "kernel_program.h"
 #include "policy_file.h"
@@ -143,6 +144,15 @@ static int take_lists(const struct running *lists, struct loaded *loaded)
 	return 0;
 }
 
+static void warn_gate(const struct policy *policy, const struct loaded *loaded)
+{
+	const struct config *config = (const struct config *)loaded->skeleton->rodata_config;
+	struct complaint why;
+
+	if (gate_warning(policy, loaded->table.capacity, config, &why))
+		report_warning("%s", why.text);
+}
+
 int kernel_load(const struct attach_request *request, const struct running *running,
 		const struct running *lists, int previous_program, struct loaded *loaded,
 		struct refusal *refusal, struct complaint *why)
@@ -176,6 +186,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 		return err;
 	if (!running)
 		note_memory(&loaded->table);
+	warn_gate(request->policy, loaded);
 	object = loaded->skeleton->obj;
 	err = running ? object_share_maps(object, running->maps)
 		      : object_fresh_maps(object, &loaded->table);
