@@ -21,6 +21,7 @@ enum charge {
  * their limit come here; the others have room for all CPUs and are charged by fetch-and-add.
  */
 #define CHARGE_TRIES 8
+#define CLAMP_TRIES  4
 
 INLINE __u64 limit_ticks(const volatile struct limit *limit, __u64 now_ns)
 {
@@ -45,9 +46,29 @@ INLINE bool limit_cost(const volatile struct limit *limit, __u32 packets, __u32 
 }
 
 /*
+ * The bucket ran idle between the look and the addition, which then stands on an old time and must not
+ * count as it is. As long as the word lies before now it is an idle one all the same, whoever added to
+ * it: charged from now, as an idle word is.
+ */
+INLINE enum charge clamp_addition(__u64 *word, __u64 seen, __u64 now, __u64 cost, __u64 *left)
+{
+	for (int tries = 0; tries < CLAMP_TRIES; tries++) {
+		__u64 found = CAS(word, seen, now + cost);
+
+		if (found == seen) {
+			*left = now + cost;
+			return CHARGED;
+		}
+		if (found - now < GCRA_PAST)
+			break;
+		seen = found;
+	}
+	return LOST_COST;
+}
+
+/*
  * Room for every CPU: the addition can't overshoot, so it needs no retry and many CPUs lose
- * nothing to each other. What is found must still be judged: had the bucket run idle meanwhile
- * (o2 < now), the addition would stand on an old time and admit too much.
+ * nothing to each other. What is found must still be judged.
  */
 INLINE enum charge charge_roomy(__u64 *word, __u64 now, const volatile struct limit *limit,
 				__u64 cost, __u64 *left)
@@ -55,7 +76,9 @@ INLINE enum charge charge_roomy(__u64 *word, __u64 now, const volatile struct li
 	__u64 seen = FETCH_ADD(word, cost);
 	__u64 debt = seen - now;
 
-	if (debt < GCRA_PAST && gcra_fits(debt, cost, limit->burst)) {
+	if (debt >= GCRA_PAST)
+		return clamp_addition(word, seen + cost, now, cost, left);
+	if (gcra_fits(debt, cost, limit->burst)) {
 		*left = seen + cost;
 		return CHARGED;
 	}
