@@ -98,7 +98,7 @@ bool gate_warning(const struct policy *policy, uint32_t entries, const struct co
 	char refill[UNITS_TEXT_SIZE];
 	struct complaint advice;
 
-	if (policy->new_sources != NEW_SOURCES_AUTO || interval >= proof)
+	if (policy->new_sources != NEW_SOURCES_AUTO || !interval || interval >= proof)
 		return false;
 	format_time(refill_ns(config, slowest) / NS_PER_SECOND * NS_PER_SECOND, refill,
 		    sizeof(refill));

@@ -1018,7 +1018,7 @@ int main(void)
 		{.name = "the example of the design", .test_func = reads_the_example},
 		{.name = "O-098: two readings are the same bytes",
 		 .test_func = reads_twice_the_same},
-		{.name = "O-099: parse(print(p)) == p", .test_func = prints_what_it_reads},
+		{.name = "O-092, O-099: parse(print(p)) == p", .test_func = prints_what_it_reads},
 		cmocka_unit_test(refuses_large_files),
 		cmocka_unit_test(bounds_findings),
 		cmocka_unit_test(takes_32_limits),
