@@ -18,7 +18,7 @@
 #include "prog.h"
 #include "xdp_limit.skel.h"
 
-#define OTHER_ABI (XDP_LIMIT_ABI + 7)
+#define OTHER_ABI (XDP_LIMIT_ABI + 7U)
 #define LOOPBACK  1 /* its index in every network namespace */
 
 /* Runs the program in this process's network namespace; its exit status, and what it said. */
@@ -77,7 +77,7 @@ static void another_version(void **state)
 
 	assert_int_equal(run("status lo", said, sizeof(said)), 3);
 	snprintf(versions, sizeof(versions), "is of ABI %u, this xdp-limit of %u", OTHER_ABI,
-		 XDP_LIMIT_ABI);
+		 (unsigned int)XDP_LIMIT_ABI);
 	if (!strstr(said, versions))
 		fail_msg("'%s' does not say '%s'", said, versions);
 
