@@ -96,6 +96,8 @@ INLINE struct tally *group_tally(void *group, __u32 slot)
 INLINE void prepare_group(void *group, __u32 kind, __u64 now_ns)
 {
 	*(__u64 *)group = now_ns;
+	/* What this policy has no limit for is idle too, not what the last group left here. */
+	__builtin_memset(group + GROUP_WORD(0), 0, MAX_LIMITS * sizeof(__u64));
 	for (__u32 i = 0; i < MAX_LIMITS && i < config.limit_count; i++) {
 		const volatile struct limit *limit = &config.limits[i];
 
@@ -135,10 +137,17 @@ __noinline int gate_opens(__u64 now_ns)
 {
 	__u32 index = BUDGET_GATE;
 	struct shared_word *shared = bpf_map_lookup_elem(&budgets, &index);
+	__u64 now = limit_ticks(&config.gate, now_ns);
+	enum charge result;
 	__u64 left;
 
-	return !shared || charge_word(&shared->word, limit_ticks(&config.gate, now_ns),
-				      &config.gate, config.gate.multiplier, &left) == CHARGED;
+	if (!shared)
+		return true;
+	result = charge_word(&shared->word, now, &config.gate, config.gate.multiplier, &left);
+	/* A policy with a slower gate left more debt than this one can have. */
+	if (result == FOREIGN)
+		repair_word(&shared->word, &config.gate);
+	return result == CHARGED;
 }
 
 /* Cold. Whoever comes here is charged to the group that is there afterwards, whoever made it. */

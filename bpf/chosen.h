@@ -10,10 +10,10 @@
 /* In and out of charge_chosen(). */
 struct choice {
 	struct load load;
-	__u32 met;	/* limits, bit i for config.limits[i] */
-	__u32 tier;	/* of the source, from 1; 0 for none */
-	__u32 observed; /* out: limits that only observe and would have dropped it */
-	__u32 pad;
+	__u32 met;	     /* limits, bit i for config.limits[i] */
+	__u32 tier;	     /* of the source, from 1; 0 for none */
+	__u32 observed;	     /* out: limits that only observe and would have dropped it */
+	__u32 only_observed; /* out: what found no place for it only observes */
 };
 
 /* A packet under way with its limits. */
@@ -67,6 +67,12 @@ INLINE __u64 *word_of(void *group, __u32 k, const volatile struct limit *limit)
 	return group ? group_word(group, limit->slot) : NULL;
 }
 
+/* Whether a limit of this kind that the packet meets may drop it. */
+INLINE bool enforces(const struct course *course, __u32 k)
+{
+	return course->choice->met & config.kinds[k].limits & ~config.observed_limits;
+}
+
 /*
  * The groups of the kinds that this packet's limits have. The others' places get a copy of one that
  * was found, which nobody uses: with "NULL or a group" in each place the verifier would walk the
@@ -90,8 +96,10 @@ INLINE bool find_groups(struct course *course)
 		fill_key(course->packet, k, &key);
 		course->groups[k] = find_or_create(&key, course->choice->load.now_ns,
 						   &course->closed);
-		if (!course->groups[k])
+		if (!course->groups[k]) {
+			course->choice->only_observed = !enforces(course, k);
 			return false;
+		}
 		any = course->groups[k];
 	}
 	for_each_kind(k)
@@ -268,27 +276,6 @@ INLINE enum charge charge_all(struct course *course)
 	return result;
 }
 
-/*
- * Limits that only observe see what passes the others, each for itself; one that would drop it changes
- * nothing.
- */
-INLINE void observe_all(struct course *course)
-{
-	__u32 observed = 0;
-
-	for_each_kind(k)
-	{
-		for_each_of_kind(k, i, course->choice->met & config.observed_limits)
-		{
-			__u64 *word = word_of(course->groups[k], k, limit_of(course, i));
-
-			if (word && charge_one(course, i, word) != CHARGED)
-				observed |= 1U << i;
-		}
-	}
-	course->choice->observed = observed;
-}
-
 /* The word of the limit that refused was written by nobody who knows this limit. */
 INLINE void repair_refused(const struct course *course)
 {
@@ -305,6 +292,35 @@ INLINE void repair_refused(const struct course *course)
 		if (word && repair_word(word, limit))
 			count_event(EVENT_REPAIRED);
 	}
+}
+
+/* No limit's index. */
+#define NOBODY MAX_LIMITS
+
+/*
+ * Limits that only observe see what passes the others, each for itself; one that would drop it changes
+ * nothing. Returns whether there is a word to repair, the last of them.
+ */
+INLINE bool observe_all(struct course *course)
+{
+	__u32 observed = 0;
+
+	course->log->refused_by = NOBODY;
+	for_each_kind(k)
+	{
+		for_each_of_kind(k, i, course->choice->met & config.observed_limits)
+		{
+			__u64 *word = word_of(course->groups[k], k, limit_of(course, i));
+			enum charge result = word ? charge_one(course, i, word) : CHARGED;
+
+			if (result != CHARGED)
+				observed |= 1U << i;
+			if (result == FOREIGN)
+				course->log->refused_by = i;
+		}
+	}
+	course->choice->observed = observed;
+	return READ_ONCE(course->log->refused_by) != NOBODY;
 }
 
 /* A refusal is where a word that isn't ours shows, and where a lost cost is known. */
@@ -390,8 +406,8 @@ INLINE enum reason conclude(struct course *course, enum charge result)
 
 	if (result != CHARGED)
 		reason = refuse(result, course);
-	else if (config.observed_limits)
-		observe_all(course);
+	else if (config.observed_limits && observe_all(course))
+		repair_refused(course);
 	if (config.penalties && reason == REASON_OVER_LIMIT)
 		punish(course);
 	return reason;

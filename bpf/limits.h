@@ -57,6 +57,12 @@ INLINE enum reason limits(struct packet *packet, struct clock *clock, struct jud
 		return limit_alone(packet, &choice.load, judgement);
 	choice.tier = find_tier(packet);
 	reason = charge_chosen(packet, &choice);
+	/* Limits that only observe drop nothing, for want of a place neither. */
+	if (config.observed_limits && config.observed_limits != config.all_limits &&
+	    choice.only_observed) {
+		choice.met &= ~config.observed_limits;
+		reason = charge_chosen(packet, &choice);
+	}
 	judgement->observed = choice.observed;
 	/* The comparison is a bound to the verifier, which knows nothing of what a call returns. */
 	return reason < REASON_COUNT ? reason : REASON_UNLIMITED;

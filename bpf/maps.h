@@ -20,7 +20,7 @@ struct {
 
 /*
  * Where a new group is put together: too large for the stack. Tallies stay zero for ever.
- * Written and read by create_bucket() on its own CPU. Not pinned. The union also keeps the
+ * Written and read by create_group() on its own CPU. Not pinned. The union also keeps the
  * variants' types in the object, for the loader to name as the value of `buckets`.
  */
 union any_group {
@@ -45,9 +45,7 @@ struct charge_log {
 	__u32 tight;		/* limits of which other CPUs may take the last room */
 	__u32 roomy;		/* the others */
 	__u32 charged;
-	__u32 result;	  /* enum charge */
 	__u32 refused_by; /* index of the limit, when one refused */
-	__u32 reason;	  /* enum reason */
 };
 
 struct {
@@ -136,7 +134,7 @@ struct {
 	__uint(max_entries, 1);
 } match_dest SEC(".maps");
 
-/* What user space changes while the program runs. Written by the loader only. */
+/* What user space changes while the program runs. Written by the commands, under their lock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);

@@ -37,11 +37,13 @@ INLINE enum reason parse_vlan(struct cursor *cursor, struct packet *packet, __be
 {
 	for (int tags = 0; tags < MAX_TAGS && is_vlan(*ethertype); tags++) {
 		struct vlan_tag *tag = pull(cursor, sizeof(*tag));
+		__u32 none;
 
 		if (!tag)
 			return REASON_MALFORMED;
-		if (!tags)
-			packet->vlan = bpf_ntohs(tag->control) & 0x0fff;
+		/* A priority tag (0) names no VLAN: Linux takes the next one. Without a branch, for the verifier. */
+		none = ((__u32)packet->vlan - 1) >> 31;
+		packet->vlan |= -none & bpf_ntohs(tag->control) & 0x0fff;
 		*ethertype = tag->ethertype;
 	}
 	return is_vlan(*ethertype) ? REASON_MALFORMED : REASON_NONE;

@@ -68,8 +68,12 @@ INLINE bool trial_is_over(struct clock *clock)
 {
 	__u32 index = 0;
 	struct switches *now = bpf_map_lookup_elem(&switches, &index);
-	__u64 deadline = now ? READ_ONCE(now->deadline_ns) : 0;
+	__u64 deadline;
 
+	/* The deadline is that of the newest program: what a trial falls back to has none. */
+	if (!now || READ_ONCE(now->generation) != config.generation)
+		return false;
+	deadline = READ_ONCE(now->deadline_ns);
 	return deadline && clock_ns(clock) > deadline;
 }
 

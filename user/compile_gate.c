@@ -59,7 +59,7 @@ void compile_gate(const struct policy *policy, uint32_t entries, unsigned int po
 {
 	uint64_t interval = gate_interval(policy, config, entries);
 	u128 burst = (u128)entries * GATE_BURST_TENTHS / 10 * interval;
-	bool observes = config->observed_limits == config->all_limits;
+	bool observes = config->all_limits && config->observed_limits == config->all_limits;
 
 	if (burst > GCRA_BURST_MAX)
 		burst = GCRA_BURST_MAX;
@@ -71,10 +71,12 @@ void compile_gate(const struct policy *policy, uint32_t entries, unsigned int po
 		.share = (uint64_t)burst / (possible_cpus + 1),
 		.max_units = 1,
 	};
-	/* Where every limit only observes, the gate doesn't drop either. */
+	/* Where every limit only observes, want of a bucket doesn't drop either. */
 	config->actions[REASON_GATE_CLOSED] = policy->new_sources_beyond_pass || observes
 						      ? XDP_PASS
 						      : XDP_DROP;
+	if (observes)
+		config->actions[REASON_TABLE_FULL] = XDP_PASS;
 }
 
 /* What would keep the promise: a larger table, or where none is large enough, fewer new sources. */

@@ -94,6 +94,9 @@ static int choose_limit_tick(const struct policy_limit *limit, struct limit *com
 {
 	int err = compile_limit(limit, -1, 1, compiled, why);
 
+	/* The words `unlimited` and `block` count in no ticks: any will do. */
+	if (!err && limit->rate.kind != LIMIT_METERED)
+		compiled->tick = 0;
 	for (unsigned int tier = 0; tier < MAX_TIERS && !err; tier++) {
 		struct policy_limit own = limit_for_tier(limit, tier);
 		struct limit other;
@@ -101,7 +104,7 @@ static int choose_limit_tick(const struct policy_limit *limit, struct limit *com
 		if (!limit->tiers[tier].given)
 			continue;
 		err = compile_limit(&own, -1, 1, &other, why);
-		if (!err && other.tick > compiled->tick)
+		if (!err && own.rate.kind == LIMIT_METERED && other.tick > compiled->tick)
 			compiled->tick = other.tick;
 	}
 	return err;
@@ -148,8 +151,16 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 	return 0;
 }
 
+static bool same_kind(const struct table_identity *table, const struct policy_per *a,
+		      const struct policy_per *b)
+{
+	const struct kind_identity left = resolve_kind(table, a), right = resolve_kind(table, b);
+
+	return !memcmp(&left, &right, sizeof(left));
+}
+
 /* A group holds the limits of one kind; the kind with the most decides. */
-static unsigned int words_for(const struct policy *policy)
+static unsigned int words_for(const struct policy *policy, const struct table_identity *table)
 {
 	unsigned int most = 1, words = 1;
 
@@ -157,8 +168,7 @@ static unsigned int words_for(const struct policy *policy)
 		unsigned int same = 0;
 
 		for (unsigned int k = 0; k < policy->limit_count; k++)
-			same += !memcmp(&policy->limits[i].per, &policy->limits[k].per,
-					sizeof(policy->limits[i].per));
+			same += same_kind(table, &policy->limits[i].per, &policy->limits[k].per);
 		if (policy->limits[i].per.per != PER_INTERFACE && same > most)
 			most = same;
 	}
@@ -189,7 +199,6 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
 	struct table_identity fresh = {
 		.abi = XDP_LIMIT_ABI,
 		.capacity = (__u32)policy->sources,
-		.words = words_for(policy),
 		.ipv4_prefix = (__u8)policy->ipv4_prefix,
 		.ipv6_prefix = (__u8)policy->ipv6_prefix,
 		.logs = (__u8)count_logs(policy),
@@ -198,6 +207,7 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
 
 	if (err)
 		return complain(why, err, "the kernel gives no random numbers");
+	fresh.words = words_for(policy, &fresh);
 	find_or_add_kind(&fresh, &own_source);
 	for (unsigned int i = 0; i < policy->limit_count; i++) {
 		err = add_identity(&fresh, &policy->limits[i], why);

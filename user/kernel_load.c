@@ -17,9 +17,6 @@
 #include "report.h"
 #include "xdp_limit.skel.h"
 
-/* Longer frames don't fit one buffer of any driver. */
-#define SINGLE_BUFFER_MTU 3400
-
 static int refuse(struct refusal *refusal, enum attach_step step, int err)
 {
 	refusal->step = step;
@@ -54,16 +51,15 @@ static bool penalties_left(const struct running *running)
 }
 
 static int compile(const struct attach_request *request, const struct running *running,
-		   const struct kernel_features *features, struct loaded *loaded,
-		   struct complaint *why)
+		   const struct running *lists, const struct kernel_features *features,
+		   struct loaded *loaded, struct complaint *why)
 {
 	const struct compile_facts facts = {
 		.possible_cpus = features->possible_cpus,
 		.generic = request->generic,
 		.skb_facts = features->skb_facts,
-		.may_have_frags = features->xdp_frags &&
-				  (request->generic || request->netdev->mtu > SINGLE_BUFFER_MTU),
-		.penalties_left = penalties_left(running),
+		.may_have_frags = features->xdp_frags,
+		.penalties_left = penalties_left(running ?: lists),
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;
 	struct timespec now;
@@ -181,7 +177,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	loaded->skeleton = xdp_limit__open();
 	if (!loaded->skeleton)
 		return refuse(refusal, STEP_LOAD, -errno);
-	err = compile(request, running, &features, loaded, why);
+	err = compile(request, running, lists, &features, loaded, why);
 	if (err)
 		return err;
 	if (!running)

@@ -24,6 +24,8 @@ one_passes() {
 	[ "$RECEIVED" -eq 1 ]
 }
 
+none_passes() { ! one_passes; }
+
 trial_seconds() { status_field .trial_seconds; }
 
 first_attach() {
@@ -65,6 +67,18 @@ confirmed_stays() {
 	! one_passes || fail "a packet passes after confirm"
 	expect_status 1 limit confirm rv0
 	expect_stderr "nothing is on trial"
+	expect_ours
+}
+
+# What a trial falls back to was on trial itself once, and confirmed: it judges again, whole.
+falls_back_to_a_confirmed_trial() {
+	topology neighbours
+	write_policies
+	expect attach --config "$SCRATCH/closed.yaml" --confirm 30s
+	expect limit confirm rv0
+	expect limit apply rv0 "$SCRATCH/open.yaml" --confirm "$TRIAL"
+	one_passes || fail "no packet passes during the trial"
+	wait_for 10 none_passes
 	expect_ours
 }
 
@@ -155,6 +169,7 @@ short_times() {
 run_case "a first attach that nobody confirms: everything passes, and nothing is left" first_attach
 run_case "an apply that nobody confirms: the former policy is back" apply_goes_back
 run_case "what was confirmed stays" confirmed_stays
+run_case "a trial goes back to what was once on trial and confirmed" falls_back_to_a_confirmed_trial
 run_case "another apply waits for the trial's end" another_waits
 run_case "a trial with a fresh table goes back to the old one" fresh_table_goes_back
 run_case "detach ends a trial too" detach_in_a_trial

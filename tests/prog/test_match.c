@@ -35,7 +35,9 @@ static void build(struct frame *frame, const char *what)
 {
 	frame_start(frame);
 	frame_ethernet(frame);
-	if (!strcmp(what, "vlan 10"))
+	if (!strcmp(what, "priority, vlan 10"))
+		frame_vlan(frame, 0x88a8, 0);
+	if (strstr(what, "vlan 10"))
 		frame_vlan(frame, 0x8100, 10);
 	if (!strcmp(what, "udp6") || !strcmp(what, "icmp6"))
 		frame_ipv6(frame);
@@ -93,6 +95,7 @@ static const struct row {
 	{"IPv6", "{family: ipv6}", "udp6", true},
 	{"a VLAN", "{vlan: 10}", "vlan 10", true},
 	{"another VLAN", "{vlan: 11}", "vlan 10", false},
+	{"a VLAN below a priority tag", "{vlan: 10}", "priority, vlan 10", true},
 	{"untagged", "{vlan: 0}", "udp", true},
 	{"tagged is not untagged", "{vlan: 0}", "vlan 10", false},
 	{"a length", "{length: 62}", "udp", true},
@@ -337,6 +340,37 @@ static void observe(void **state)
 	policy_free(&policy);
 }
 
+/* An observed limit for which there is no bucket drops nothing either. */
+static void observe_without_bucket(void **state)
+{
+	struct limiter limiter;
+	struct policy policy;
+	unsigned int passed = 0;
+
+	(void)state;
+	yaml_policy(&policy, "table: {sources: 1024, new-sources: 1/h}\n"
+			     "limits:\n"
+			     "  - {name: trial, rate: 1/h, mode: observe}\n"
+			     "  - {name: real, per: interface, rate: 1/h, burst: 1900}\n");
+	limiter_open(&limiter, &policy, NULL);
+	for (int i = 0; i < 2000; i++) {
+		char source[32];
+		struct frame frame;
+
+		snprintf(source, sizeof(source), "198.18.%d.%d", i / 250, i % 250);
+		frame_start(&frame);
+		frame_ethernet(&frame);
+		frame_ipv4(&frame, .source = source);
+		frame_udp(&frame);
+		frame_finish(&frame);
+		passed += send_frame(&limiter, &frame) == XDP_PASS;
+	}
+	assert_int_equal(passed, 1900);
+	assert_int_equal(packets_of(&limiter, REASON_GATE_CLOSED), 0);
+	limiter_close(&limiter);
+	policy_free(&policy);
+}
+
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
 int main(void)
@@ -351,6 +385,7 @@ int main(void)
 		cmocka_unit_test(per_interface),
 		cmocka_unit_test(low_and_slow),
 		cmocka_unit_test(observe),
+		cmocka_unit_test(observe_without_bucket),
 	};
 	const size_t other_count = sizeof(others) / sizeof(others[0]);
 	struct CMUnitTest tests[ROW_COUNT + sizeof(others) / sizeof(others[0])];

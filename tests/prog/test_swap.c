@@ -12,6 +12,7 @@
 #include "prog.h"
 #include "threads.h"
 #include "units.h"
+#include "yaml_policy.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define MS	 1000000ULL
@@ -142,6 +143,113 @@ static void test_switched_back(void **state)
 	assert_int_equal(repaired(&old), 1);
 	clock_advance(&old, SECOND);
 	assert_int_equal(send_many(&old, &frame, 2000), 100);
+	limiter_close(&next);
+	limiter_close(&old);
+}
+
+/* ---- words that the next policy can't read --------------------------------------------------- */
+
+static void open_yaml(struct limiter *limiter, const struct limiter *old, const char *text)
+{
+	struct policy policy;
+
+	yaml_policy(&policy, text);
+	if (old) {
+		limiter_reopen(limiter, old, &policy);
+	} else {
+		limiter_open(limiter, &policy, NULL);
+		clock_set(limiter, START);
+	}
+	policy_free(&policy);
+}
+
+static uint64_t would_drop(const struct limiter *limiter)
+{
+	struct cpu_counters counters;
+
+	counters_of(limiter, &counters);
+	return counters.limits[limiter->running.config.limits[0].id].would_drop_packets;
+}
+
+/* A limit that only observes repairs its word like any other, or it would say "drop" for ages. */
+static void test_observer_repairs(void **state)
+{
+	struct limiter old, next;
+	struct frame frame;
+	uint64_t before;
+
+	(void)state;
+	frame_named(&frame, P4U);
+	open_yaml(&old, NULL, "limits: [{name: x, rate: 100pps, burst: 1000, mode: observe}]\n");
+	assert_int_equal(send_many(&old, &frame, 1000), 1000);
+	open_yaml(&next, &old, "limits: [{name: x, rate: 100pps, burst: 10, mode: observe}]\n");
+	assert_int_equal(send_many(&next, &frame, 1), 1);
+	assert_int_equal(repaired(&next), 1);
+	clock_advance(&next, SECOND);
+	before = would_drop(&next);
+	assert_int_equal(send_many(&next, &frame, 10), 10);
+	assert_int_equal(would_drop(&next), before);
+	limiter_close(&next);
+	limiter_close(&old);
+}
+
+static bool newcomer_passes(struct limiter *limiter, unsigned int number)
+{
+	struct frame frame;
+	char source[32];
+
+	snprintf(source, sizeof(source), "198.18.%u.%u", number / 250, number % 250);
+	frame_start(&frame);
+	frame_ethernet(&frame);
+	frame_ipv4(&frame, .source = source);
+	frame_udp(&frame);
+	frame_finish(&frame);
+	return send_frame(limiter, &frame) == XDP_PASS;
+}
+
+/* A gate that an hour's budget closed opens again soon under a policy with a fast one. */
+static void test_gate_repairs(void **state)
+{
+	struct limiter old, next;
+	unsigned int newcomer = 0;
+
+	(void)state;
+	open_yaml(&old, NULL,
+		  "table: {sources: 1024, new-sources: 1/h}\n"
+		  "limits: [{name: x, rate: 1/h, burst: 9}]\n");
+	while (newcomer_passes(&old, newcomer++))
+		assert_true(newcomer < 2000);
+	open_yaml(&next, &old,
+		  "table: {new-sources: 1000/s}\nlimits: [{name: x, rate: 1/h, burst: 9}]\n");
+	assert_false(newcomer_passes(&next, newcomer++));
+	clock_advance(&next, 10 * SECOND);
+	assert_true(newcomer_passes(&next, newcomer));
+	limiter_close(&next);
+	limiter_close(&old);
+}
+
+/* A free word of a new bucket is idle, not what was put there for a bucket of another kind. */
+static void test_free_words_are_idle(void **state)
+{
+	struct limiter old, next;
+	struct frame frame;
+
+	(void)state;
+	frame_named(&frame, P4U);
+	open_yaml(&old, NULL,
+		  "limits:\n"
+		  "  - {name: a, rate: 1Mpps}\n"
+		  "  - {name: b, rate: 100Mpps}\n"
+		  "  - {name: net, per: source/24, rate: 1Mpps}\n");
+	assert_int_equal(send_many(&old, &frame, 1), 1);
+	open_yaml(&next, &old,
+		  "limits:\n"
+		  "  - {name: a, rate: 1Mpps}\n"
+		  "  - {name: b, rate: 100Mpps}\n"
+		  "  - {name: net, per: source/24, rate: 1Mpps}\n"
+		  "  - {name: slow, per: source/24, rate: 1/h, burst: 5}\n");
+	assert_int_equal(send_many(&next, &frame, 9), 5);
+	assert_int_equal(repaired(&next), 0);
 	limiter_close(&next);
 	limiter_close(&old);
 }
@@ -309,6 +417,9 @@ static const struct CMUnitTest cases[] = {
 	CASE("the old program repairs nothing that the new one wrote",
 	     test_old_program_repairs_nothing),
 	CASE("the old program repairs again when it is the newest again", test_switched_back),
+	CASE("a limit that observes repairs its word", test_observer_repairs),
+	CASE("the gate repairs its word", test_gate_repairs),
+	CASE("free words of a new bucket are idle", test_free_words_are_idle),
 	CASE("slots, ids and ticks stay with the limit's name", test_identities),
 	CASE("a limit that leaves and comes back finds its buckets", test_limit_leaves),
 	CASE("counters and cached tallies go on", test_counters_go_on),
