@@ -239,9 +239,10 @@ DOCS := $(DESTDIR)$(PREFIX)/share/doc/xdp-limit
 
 .PHONY: install
 install: all ## install the program and its documents below PREFIX (/usr/local) and DESTDIR
-	install -d $(SBIN) $(DOCS)
+	install -d $(SBIN) $(DOCS)/examples
 	install -m 0755 $(BUILD)/xdp-limit $(SBIN)
 	install -m 0644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DOCS)
+	install -m 0644 $(wildcard docs/examples/*.yaml) $(DOCS)/examples
 
 .PHONY: uninstall
 uninstall: ## remove what install put there

@@ -17,25 +17,13 @@ enum apply_option {
 static const struct option_spec options[] = {
 	[OPTION_RECREATE] =
 		{"recreate", NULL,
-		 "a fresh table where the running one can't be kept; live lists go too"},
+		 "a fresh table where the running one can't be kept; live lists and bans stay"},
 	[OPTION_WAIT] = {"wait", "TIME", "for another command to end"},
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},
 	[OPTION_CONFIRM] = {"confirm", "TIME",
 			    "go back by itself unless `xdp-limit confirm` comes within TIME"},
 	{NULL, NULL, NULL},
 };
-
-/* Looked at again under the lock: another command may have ended it meanwhile. */
-static enum exit_status open_locked(const char *name, uint64_t wait_ns, struct target *target)
-{
-	enum exit_status status = target_open(name, target);
-
-	if (status != EXIT_DONE)
-		return status;
-	status = prepare_change(&target->netdev, wait_ns);
-	target_close(target);
-	return status == EXIT_DONE ? target_open(name, target) : status;
-}
 
 static enum exit_status apply(const struct invocation *invocation, const struct policy *policy,
 			      uint64_t wait_ns, uint64_t confirm_ns)
@@ -48,7 +36,7 @@ static enum exit_status apply(const struct invocation *invocation, const struct 
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
 	};
-	enum exit_status status = open_locked(invocation->positionals[0], wait_ns, &target);
+	enum exit_status status = target_open_locked(invocation->positionals[0], wait_ns, &target);
 	enum mode_word mode;
 
 	if (status != EXIT_DONE)

@@ -54,7 +54,7 @@ static const struct option_spec options[] = {
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "drop nothing; count what would have been dropped"},
 	[OPTION_FORCE] = {"force", NULL, "replace a foreign XDP program"},
 	[OPTION_RECREATE] = {"recreate", NULL,
-		"a fresh table where the running one can't be kept; live lists go too"},
+		"a fresh table where the running one can't be kept; live lists and bans stay"},
 	[OPTION_WAIT] = {"wait", "TIME",
 		"for the interface to appear and for another command to end"},
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},

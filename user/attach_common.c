@@ -85,8 +85,9 @@ static void warn_byte_burst(const struct policy *policy, const struct netdev *ne
 			report_warning(
 				"limit '%s': a burst of %" PRIu64
 				" bytes is less than a full frame of %s "
-				"(%u bytes), which will never pass; give --bytes-burst %u or more",
-				limit->name, limit->burst, netdev->name, frame, frame);
+				"(%u bytes), which will never pass; give --bytes-burst %u, in a file "
+				"burst: %u B, or more",
+				limit->name, limit->burst, netdev->name, frame, frame, frame);
 	}
 }
 

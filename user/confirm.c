@@ -3,24 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
-#include "lock.h"
 #include "report.h"
 #include "target.h"
 
 static enum exit_status confirm(const struct target *target)
 {
 	const char *name = target->netdev.name;
-	struct complaint why;
 	int err;
 
 	if (trial_state(&target->running) != TRIAL_RUNNING) {
 		report_error("nothing is on trial on %s", name);
 		return EXIT_FAILED;
-	}
-	err = lock_interface(target->netdev.ifindex, name, 0, &why);
-	if (err) {
-		report_error("%s", why.text);
-		return status_of_error(err);
 	}
 	err = trial_confirm(&target->running);
 	if (err) {
@@ -34,7 +27,7 @@ static enum exit_status confirm(const struct target *target)
 static enum exit_status run(const struct invocation *invocation)
 {
 	struct target target;
-	enum exit_status status = target_open(invocation->positionals[0], &target);
+	enum exit_status status = target_open_locked(invocation->positionals[0], 0, &target);
 
 	if (status != EXIT_DONE)
 		return status;

@@ -138,7 +138,7 @@ static int write_switches(const struct loaded *loaded, uint64_t generation, uint
 
 static int write_guard(const struct attach_request *request, int map, uint64_t *guards_end_ns)
 {
-	*guards_end_ns = sweep_guards(map, request->no_guards);
+	*guards_end_ns = sweep_guards(map, false);
 	if (!request->guarded)
 		return 0;
 	if (request->guard_ends_ns > *guards_end_ns)
@@ -334,8 +334,12 @@ static int attach_loaded(const struct attach_request *request, const struct runn
 	}
 	if (!err)
 		err = hold_and_switch(request, running, loaded->program, refusal);
-	if (!err)
+	if (!err) {
+		/* Not before: an attach that failed has ended nobody's guard. */
+		if (request->no_guards)
+			sweep_guards(loaded->maps[MAP_GUARDS], true);
 		return 0;
+	}
 	restore_state(running, loaded, kept);
 	pins_clean(ifindex, PIN_NEW);
 	if (!running->attachment.ours)
@@ -407,6 +411,13 @@ static int previous_of(const struct attach_request *request, const struct runnin
 	return request->confirm_ns && running->attachment.ours ? running->program : -1;
 }
 
+/* The former program is called by the new one, in whose mode it then runs. */
+static bool can_go_back(const struct attach_request *request, const struct running *running)
+{
+	return !request->confirm_ns || !running->attachment.ours ||
+	       updates_in_place(request, running);
+}
+
 static int attach_once(const struct attach_request *request, struct refusal *refusal,
 		       struct complaint *why)
 {
@@ -427,6 +438,12 @@ static int attach_once(const struct attach_request *request, struct refusal *ref
 	else if (running.attachment.mode != MODE_NONE && !running.attachment.ours &&
 		 !request->force)
 		err = refuse_foreign(request, &running.attachment, why);
+	else if (!can_go_back(request, &running))
+		err = complain(
+			why, -EINVAL,
+			"--confirm can't go back to another mode: attach in %s mode, or without "
+			"--confirm",
+			mode_name(running.attachment.mode));
 	else
 		err = kernel_load(request, kept ? &running : NULL, err ? NULL : &running,
 				  previous_of(request, &running), &loaded, refusal, why);

@@ -70,6 +70,23 @@ static void leave_out_spared(const struct target *target, enum live_list list,
 	specials->count = left;
 }
 
+static void warn_all(const struct target *target, const struct request *request)
+{
+	const char *does = request->list == LIVE_ALLOW ? "exempts all of" : "drops all of";
+
+	for (size_t i = 0; i < request->prefixes.count; i++) {
+		const struct policy_prefix *prefix = &request->prefixes.prefixes[i];
+		char text[ADDRESS_TEXT_SIZE];
+
+		if (prefix->length)
+			continue;
+		format_prefix(prefix, text);
+		report_warning("%s on the %s list %s %s; undo: xdp-limit %s %s del %s", text,
+			       request->verb, does, strchr(text, ':') ? "IPv6" : "IPv4",
+			       request->verb, target->netdev.name, text);
+	}
+}
+
 static void remark(const struct target *target, const struct request *request)
 {
 	const struct live_change change = {
@@ -81,6 +98,7 @@ static void remark(const struct target *target, const struct request *request)
 	};
 	struct specials specials;
 
+	warn_all(target, request);
 	/* Without routes nothing is special. */
 	netroute_find(&target->netdev, &specials);
 	leave_out_spared(target, request->list, &specials);
@@ -106,19 +124,22 @@ static enum exit_status add(const struct target *target, const struct request *r
 	return EXIT_DONE;
 }
 
-static enum exit_status delete (const struct target *target, const struct request *request) {
+static enum exit_status take_off(const struct target *target, const struct request *request)
+{
 	int64_t deleted = live_delete(&target->running, request->list, request->prefixes.prefixes,
 				      request->prefixes.count);
 
-	if (deleted < 0){report_error("cannot change the live lists of %s: %s", target->netdev.name,
-				      strerror((int)-deleted));
-			 return EXIT_FAILED;}
-printf("%s: %" PRId64 " off the %s list\n", target->netdev.name, deleted, request->verb);
-if ((uint64_t)deleted < request->prefixes.count)
-	report_note("%" PRId64 " of them were not on it (the policy's own lists change with "
-		    "`apply`)",
-		    (int64_t)request->prefixes.count - deleted);
-return EXIT_DONE;
+	if (deleted < 0) {
+		report_error("cannot change the live lists of %s: %s", target->netdev.name,
+			     strerror((int)-deleted));
+		return EXIT_FAILED;
+	}
+	printf("%s: %" PRId64 " off the %s list\n", target->netdev.name, deleted, request->verb);
+	if ((uint64_t)deleted < request->prefixes.count)
+		report_note("%" PRId64 " of them were not on it (the policy's own lists change "
+			    "with `apply`)",
+			    (int64_t)request->prefixes.count - deleted);
+	return EXIT_DONE;
 }
 
 /* ---- list ---- */
@@ -188,53 +209,71 @@ static enum exit_status print_list(const struct target *target, const struct req
 
 /* ---- the three commands ---- */
 
-static enum exit_status change(const struct invocation *invocation, const struct target *target,
-			       struct request *request)
+static int take_options(const struct invocation *invocation, bool adds, struct request *request,
+			uint64_t *wait_ns, struct complaint *why)
+{
+	const char *time = invocation->values[OPTION_FOR];
+	int err = parse_wait(invocation->values[OPTION_WAIT], wait_ns, why);
+
+	if (err || !time)
+		return err;
+	if (!adds)
+		return complain(why, -EINVAL, "--for goes with add");
+	err = parse_time(time, &request->for_ns, why);
+	if (!err && !request->for_ns)
+		err = complain(why, -EINVAL, "--for 0s would end at once; give a longer time");
+	return err;
+}
+
+static enum exit_status change(const struct invocation *invocation, struct request *request)
 {
 	bool adds = !strcmp(invocation->positionals[1], "add");
+	enum exit_status status;
 	struct complaint why;
-	uint64_t wait_ns = 0;
+	struct target target;
+	uint64_t wait_ns;
 	int err = take_prefixes(invocation, request, &why);
 
-	if (!err && invocation->values[OPTION_FOR])
-		err = adds ? parse_time(invocation->values[OPTION_FOR], &request->for_ns, &why)
-			   : complain(&why, -EINVAL, "--for goes with add");
-	if (!err && invocation->values[OPTION_FOR] && !request->for_ns)
-		err = complain(&why, -EINVAL, "--for 0s would end at once; give a longer time");
-	if (!err && invocation->values[OPTION_WAIT])
-		err = parse_time(invocation->values[OPTION_WAIT], &wait_ns, &why);
+	err = err ?: take_options(invocation, adds, request, &wait_ns, &why);
 	if (err) {
 		report_error("%s", err == -ENOMEM ? strerror(ENOMEM) : why.text);
 		return EXIT_USAGE;
 	}
-	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, &why);
-	if (err) {
-		report_error("%s", why.text);
-		return status_of_error(err);
-	}
-	return adds ? add(target, request) : delete (target, request);
+	status = target_open_locked(invocation->positionals[0], wait_ns, &target);
+	if (status != EXIT_DONE)
+		return status;
+	status = adds ? add(&target, request) : take_off(&target, request);
+	target_close(&target);
+	return status;
 }
 
-static enum exit_status run(const struct invocation *invocation, enum live_list list,
+static enum exit_status list(const struct invocation *invocation, const struct request *request)
+{
+	struct target target;
+	enum exit_status status = target_open(invocation->positionals[0], &target);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = print_list(&target, request, invocation->json);
+	target_close(&target);
+	return status;
+}
+
+static enum exit_status run(const struct invocation *invocation, enum live_list live_list,
 			    const char *verb)
 {
 	const char *action = invocation->positionals[1];
-	struct request request = {.list = list, .verb = verb};
-	bool lists = !strcmp(action, "list");
+	struct request request = {.list = live_list, .verb = verb};
 	enum exit_status status;
-	struct target target;
 
-	if (!lists && strcmp(action, "add") && strcmp(action, "del")) {
+	if (!strcmp(action, "list"))
+		return list(invocation, &request);
+	if (strcmp(action, "add") && strcmp(action, "del")) {
 		report_error("'%s' is not known; write add, del or list", action);
 		return EXIT_USAGE;
 	}
-	status = target_open(invocation->positionals[0], &target);
-	if (status != EXIT_DONE)
-		return status;
-	status = lists ? print_list(&target, &request, invocation->json)
-		       : change(invocation, &target, &request);
+	status = change(invocation, &request);
 	free(request.prefixes.prefixes);
-	target_close(&target);
 	return status;
 }
 

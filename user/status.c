@@ -109,8 +109,14 @@ static enum exit_status show_all(const struct invocation *invocation)
 	for (int i = 0; i < count; i++) {
 		struct attachment there;
 		struct summary summary;
+		int err = attachment_find(list[i].ifindex, &there);
 
-		if (attachment_find(list[i].ifindex, &there) || !there.ours)
+		if (err && err != -ENODEV) {
+			report_error("cannot read what is attached to %s: %s%s", list[i].name,
+				     strerror(-err), permission_hint(err));
+			worst = EXIT_FAILED;
+		}
+		if (err || !there.ours)
 			continue;
 		status = read_one(list[i].name, &summary);
 		if (status == EXIT_DONE) {
@@ -127,7 +133,7 @@ static enum exit_status show_all(const struct invocation *invocation)
 	free(list);
 	if (array)
 		json_print(array);
-	else if (!shown)
+	else if (!shown && worst == EXIT_DONE)
 		puts("no limiter on any interface of this network namespace");
 	return count < 0 ? EXIT_FAILED : worst;
 }

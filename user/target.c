@@ -68,12 +68,12 @@ static int settle_trial(struct target *target)
 	    lock_interface(target->netdev.ifindex, target->netdev.name, 0, &why))
 		return 0;
 	err = trial_settle(target->netdev.ifindex, &target->running);
+	lock_release();
 	if (err)
 		return err;
 	report_note("%s: the policy on trial was not confirmed; the former state is back",
 		    target->netdev.name);
 	running_close(&target->running);
-	lock_release();
 	return running_open(target->netdev.ifindex, &target->running);
 }
 
@@ -94,6 +94,23 @@ enum exit_status target_open(const char *name, struct target *target)
 	status = explain_absence(target, err);
 	running_close(&target->running);
 	return status;
+}
+
+/* Looked at again under the lock: another command may have ended or replaced it meanwhile. */
+enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target)
+{
+	enum exit_status status = target_open(name, target);
+	struct complaint why;
+	int err;
+
+	if (status != EXIT_DONE)
+		return status;
+	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, &why);
+	target_close(target);
+	if (!err)
+		return target_open(name, target);
+	report_error("%s", why.text);
+	return status_of_error(err);
 }
 
 void target_close(struct target *target)

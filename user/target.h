@@ -17,6 +17,12 @@ struct target {
  * Returns EXIT_DONE or the exit status to end with. target_close() only after EXIT_DONE.
  */
 enum exit_status target_open(const char *name, struct target *target);
+
+/**
+ * target_open_locked - the same as the only command that changes this interface, until the process
+ * ends; waits for another one at most @wait_ns.
+ */
+enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target);
 void target_close(struct target *target);
 
 /** The exit status that a refusal of the lock or of an argument stands for. */

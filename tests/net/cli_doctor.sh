@@ -65,6 +65,15 @@ without_rights() {
 	expect_stdout "helpers +not asked"
 }
 
+# A user who may not look is told so, not that nothing is there.
+status_without_rights() {
+	topology
+	expect attach --rate 100/s --sources 1024
+	expect_status 1 nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
+		--bounding-set=-all --inh-caps=-all "$XDP_LIMIT" status
+	expect_stderr "cannot read what is attached to rv0: .*root"
+}
+
 no_such_interface() {
 	topology
 	expect_status 3 limit doctor rv9
@@ -80,6 +89,7 @@ changes_nothing() {
 	true
 }
 
+run_case "status without rights" status_without_rights
 run_case "O-057: doctor is one screen of 80 columns to paste" one_screen
 run_case "doctor --json has the same for scripts" json
 run_case "doctor knows ours, and has nothing to fix" says_ours

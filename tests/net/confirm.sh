@@ -108,6 +108,17 @@ fresh_table_goes_back() {
 	expect_ours
 }
 
+# A former native program can't be called from a generic one.
+other_mode() {
+	topology neighbours
+	write_policies
+	expect attach --config "$SCRATCH/closed.yaml"
+	expect_status 2 attach --config "$SCRATCH/open.yaml" --mode generic --confirm 30s
+	expect_stderr "can't go back to another mode"
+	! one_passes || fail "a packet passes"
+	expect_ours
+}
+
 detach_in_a_trial() {
 	topology neighbours
 	write_policies
@@ -172,6 +183,7 @@ run_case "what was confirmed stays" confirmed_stays
 run_case "a trial goes back to what was once on trial and confirmed" falls_back_to_a_confirmed_trial
 run_case "another apply waits for the trial's end" another_waits
 run_case "a trial with a fresh table goes back to the old one" fresh_table_goes_back
+run_case "a trial in another mode is refused" other_mode
 run_case "detach ends a trial too" detach_in_a_trial
 run_case "O-022: a rule that shuts out SSH is taken back" ssh_is_back
 run_case "O-021: nothing sticks after an excess" nothing_sticks

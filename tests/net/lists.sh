@@ -376,14 +376,19 @@ told_by_get() {
 }
 
 survive_attach() {
+	local more
+
 	run_policy <<<"$LIMITED"
 	expect limit ban rv0 add 198.18.0.1 --for 1h
 	expect limit deny rv0 add 198.18.1.0/24
 	expect limit allow rv0 add 198.18.1.7
-	expect attach --rate 1/h --burst 4
-	meets 198.18.0.1 banned
-	meets 198.18.1.1 denied
-	meets 198.18.1.7 allowed
+	for more in "" "--sources 2048 --recreate"; do
+		# shellcheck disable=SC2086 # options or none
+		expect attach --rate 1/h --burst 4 $more
+		meets 198.18.0.1 banned
+		meets 198.18.1.1 denied
+		meets 198.18.1.7 allowed
+	done
 	expect_list ban '["198.18.0.1"]'
 	# A fresh attachment knows nothing of them.
 	expect limit detach rv0
@@ -391,6 +396,16 @@ survive_attach() {
 	expect_list ban '[]'
 	expect_list deny '[]'
 	passes 4 --frame udp4 --source 198.18.0.1 --count 4
+}
+
+whole_families() {
+	run_policy <<<"$LIMITED"
+	expect_status 0 limit deny rv0 add 0.0.0.0/0
+	expect_stderr "warning: 0.0.0.0/0 on the deny list drops all of IPv4; undo: .*del 0.0.0.0/0"
+	expect_status 0 limit allow rv0 add ::/0
+	expect_stderr "warning: ::/0 on the allow list exempts all of IPv6; undo:"
+	expect_status 0 limit deny rv0 add 0.0.0.0/1
+	expect_equal "warnings" "$(grep -c "all of" <<<"$ERR")" 0
 }
 
 topology neighbours
@@ -411,5 +426,6 @@ run_case "on-exceed: ban refuses the source, shows, and can be ended" penalty_bo
 run_case "on-exceed: ban of an IPv6 /64 is ended as it is listed" penalty_of_a_prefix
 run_case "O-027: an observed limit drops and bans nobody" observed
 run_case "get tells list, end of the ban and tier" told_by_get
-run_case "live lists survive another attach, and end with detach" survive_attach
+run_case "all of a family: a warning with the way back" whole_families
+run_case "live lists survive another attach, and --recreate, and end with detach" survive_attach
 finish
