@@ -106,13 +106,23 @@ static int detach_netdevs(struct all *all)
 /* What is pinned and not attached any more, of interfaces that are gone too. */
 static int sweep(unsigned int ifindex, void *context)
 {
+	struct all *all = context;
 	struct attachment there;
+	struct complaint why;
 	char name[32];
+	int err;
 
 	snprintf(name, sizeof(name), "interface %u", ifindex);
 	if (!attachment_find(ifindex, &there) && there.ours)
 		return 0;
-	note_status(context, remove_pins(ifindex, name));
+	/* An attach that is under way pins first. */
+	err = lock_interface(ifindex, name, all->wait_ns, &why);
+	if (err) {
+		report_error("%s", why.text);
+		note_status(all, status_of_error(err));
+	} else if (attachment_find(ifindex, &there) || !there.ours) {
+		note_status(all, remove_pins(ifindex, name));
+	}
 	return 0;
 }
 

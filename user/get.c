@@ -2,6 +2,7 @@
 /* xdp-limit get: what would happen to an address now. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,28 @@ static unsigned int place_of(const struct answer *answer, unsigned int limit)
 	return answer->tier * MAX_LIMITS + limit;
 }
 
+/* A source that is banned or denied meets no limit: what its buckets hold is no use to it. */
+static bool is_refused(const struct answer *answer)
+{
+	return answer->guard_seconds <= 0 &&
+	       (answer->listed == REASON_BANNED || answer->listed == REASON_DENIED);
+}
+
+static void refuse_all(struct answer *answer)
+{
+	bool ends = answer->listed == REASON_BANNED && answer->ban_seconds > 0;
+
+	for (uint32_t i = 0; i < answer->config->limit_count; i++) {
+		struct limit_state *state = &answer->states[i];
+
+		state->remaining = 0;
+		if (!ends)
+			state->retry_after_seconds = INFINITY;
+		else if (state->retry_after_seconds < answer->ban_seconds)
+			state->retry_after_seconds = answer->ban_seconds;
+	}
+}
+
 static int fill_answer(const struct running *running, const struct address *address,
 		       struct answer *answer)
 {
@@ -72,6 +95,8 @@ static int fill_answer(const struct running *running, const struct address *addr
 		answer->pers[i] = limit_kind_of(running, i)->per;
 		answer->has_bucket |= buckets[i].born_ns && answer->pers[i] == PER_SOURCE;
 	}
+	if (!err && is_refused(answer))
+		refuse_all(answer);
 	return err;
 }
 
@@ -105,7 +130,10 @@ static void put_state(struct json_object *object, const struct limit_state *stat
 	}
 	json_put_number(object, "remaining", state->remaining);
 	json_put_seconds(object, "reset_seconds", state->reset_seconds);
-	json_put_seconds(object, "retry_after_seconds", state->retry_after_seconds);
+	if (isinf(state->retry_after_seconds))
+		json_put_null(object, "retry_after_seconds");
+	else
+		json_put_seconds(object, "retry_after_seconds", state->retry_after_seconds);
 }
 
 static struct json_object *limit_json(const struct answer *answer, unsigned int index)
@@ -181,7 +209,9 @@ static void print_metered(const struct answer *answer, unsigned int index)
 	const char *unit = answer->config->limits[index].unit == UNIT_BYTES ? "bytes" : "packets";
 
 	printf("    %" PRIu64 " of %llu %s remaining", state->remaining, label->burst, unit);
-	if (state->retry_after_seconds > 0)
+	if (isinf(state->retry_after_seconds))
+		printf(", nothing passes");
+	else if (state->retry_after_seconds > 0)
 		printf(", nothing passes for %.3f s", state->retry_after_seconds);
 	printf(", full again in %.3f s\n", state->reset_seconds);
 }
@@ -268,7 +298,8 @@ const struct command command_get = {
 	.summary = "what would happen to an address now",
 	.notes =
 		"remaining is what would pass at once: packets, or the largest frame in bytes. "
-		"Retry-after\nis the time until the smallest packet (60 bytes on a byte limit) fits.",
+		"Retry-after\nis the time until the smallest packet (60 bytes on a byte limit) fits. A source "
+		"that is denied, or\nbanned for ever, has none: null in JSON.",
 	.positionals_min = 2,
 	.positionals_max = 2,
 	.reads = true,

@@ -344,7 +344,7 @@ observed() {
 
 # ---- what get says -------------------------------------------------------------------------------
 told_by_get() {
-	local now until
+	local now until address listed tier remaining retry
 
 	run_policy <<-'END'
 		table: {sources: 1024}
@@ -365,6 +365,17 @@ told_by_get() {
 		198.18.3.1 banned pro
 		198.18.3.99 null pro
 		198.18.4.1 banned null
+	END
+	while read -r address remaining retry; do
+		expect_equal "$address, remaining and retry after" \
+			"$(get_field "$address" '.limits[0] | "\(.remaining) \(.retry_after_seconds |
+				if . then floor / 100 | floor else . end)"')" "$remaining $retry"
+	done <<-'END'
+		198.18.0.1 3 0
+		198.18.2.1 0 null
+		198.18.3.1 0 35
+		198.18.3.99 5 0
+		198.18.4.1 0 null
 	END
 	until=$(get_field 198.18.3.1 .banned_until)
 	expect_between "banned until" "$until" $((now + 3590)) $((now + 3605))
