@@ -296,6 +296,23 @@ scope() {
 	passes 10 --frame udp4 --dport 9000 --count 1000
 }
 
+# One profile drops, the other only says what it would: both ports of one interface.
+two_profiles() {
+	run_policy <<-'END'
+		table: {sources: 1024}
+		limits:
+		  - {name: voice, match: {protocol: udp, destination-port: 9987}, rate: 1/h, burst: 10}
+		  - {name: game, match: {protocol: udp, destination-port: 27015}, rate: 1/h, burst: 20,
+		     mode: observe}
+	END
+	passes 10 --frame udp4 --dport 9987 --count 50
+	passes 50 --frame udp4 --dport 27015 --count 50
+	expect_equal "voice" "$(limit_field voice '"\(.dropped_packets) \(.would_drop_packets)"')" \
+		"40 0"
+	expect_equal "game" "$(limit_field game '"\(.dropped_packets) \(.would_drop_packets)"')" \
+		"0 30"
+}
+
 # A source limited for all its users is lifted by a tier of its own; the others stay as they are.
 override() {
 	run_policy <<-'END'
@@ -484,6 +501,7 @@ run_case "O-100: a policy of nothing but a rate" least_policy
 run_case "O-015: unlimited: everything passes" without_limits
 run_case "O-015: a limit of one port leaves the source's other traffic alone" other_ports_pass
 run_case "O-030: UDP to 9000 is limited, TCP and other ports are not" scope
+run_case "O-029: two ports, two rates, one of them tried without dropping" two_profiles
 run_case "O-016: an override for one address lifts it and keeps the others' state" override
 run_case "O-017: three senders behind one address are throttled, not silenced" household
 run_case "O-026: echo requests are limited; exemptions have a counter" ping_limit
