@@ -18,14 +18,6 @@
 #define VANISHING_TRIES	   20
 #define VANISHING_PAUSE_NS (20 * 1000 * 1000)
 
-static int refuse(struct refusal *refusal, enum attach_step step, int err)
-{
-	refusal->step = step;
-	refusal->err = err;
-	refusal->kernel_text = kernel_log_text();
-	return err;
-}
-
 static uint32_t mode_flag(bool generic)
 {
 	return generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;

@@ -17,7 +17,7 @@
 #include "report.h"
 #include "xdp_limit.skel.h"
 
-static int refuse(struct refusal *refusal, enum attach_step step, int err)
+int refuse(struct refusal *refusal, enum attach_step step, int err)
 {
 	refusal->step = step;
 	refusal->err = err;

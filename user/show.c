@@ -50,14 +50,7 @@ static enum exit_status show(const struct invocation *invocation, const struct t
 
 static enum exit_status run(const struct invocation *invocation)
 {
-	struct target target;
-	enum exit_status status = target_open(invocation->positionals[0], &target);
-
-	if (status != EXIT_DONE)
-		return status;
-	status = show(invocation, &target);
-	target_close(&target);
-	return status;
+	return target_run(invocation, show);
 }
 
 static const struct option_spec options[] = {{NULL, NULL, NULL}};

@@ -199,14 +199,7 @@ static enum exit_status list(const struct invocation *invocation, const struct t
 
 static enum exit_status run(const struct invocation *invocation)
 {
-	struct target target;
-	enum exit_status status = target_open(invocation->positionals[0], &target);
-
-	if (status != EXIT_DONE)
-		return status;
-	status = list(invocation, &target);
-	target_close(&target);
-	return status;
+	return target_run(invocation, list);
 }
 
 const struct command command_sources = {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "command.h"
 #include "lock.h"
 #include "report.h"
 
@@ -116,4 +117,16 @@ enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct t
 void target_close(struct target *target)
 {
 	running_close(&target->running);
+}
+
+enum exit_status target_run(const struct invocation *invocation, target_work *work)
+{
+	struct target target;
+	enum exit_status status = target_open(invocation->positionals[0], &target);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = work(invocation, &target);
+	target_close(&target);
+	return status;
 }

@@ -7,6 +7,8 @@
 #include "kernel.h"
 #include "netdev.h"
 
+struct invocation;
+
 struct target {
 	struct netdev netdev;
 	struct running running;
@@ -24,6 +26,12 @@ enum exit_status target_open(const char *name, struct target *target);
  */
 enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target);
 void target_close(struct target *target);
+
+typedef enum exit_status target_work(const struct invocation *invocation,
+				     const struct target *target);
+
+/** target_run - open the target of the first positional, do @work on it, and close it. */
+enum exit_status target_run(const struct invocation *invocation, target_work *work);
 
 /** The exit status that a refusal of the lock or of an argument stands for. */
 enum exit_status status_of_error(int err);

@@ -541,3 +541,15 @@ int frame_by_name(struct frame *f, const char *name)
 	}
 	return -ENOENT;
 }
+
+void frame_newcomer(struct frame *f, unsigned int number)
+{
+	char source[32];
+
+	snprintf(source, sizeof(source), "198.18.%u.%u", number / 250, number % 250);
+	frame_start(f);
+	frame_ethernet(f);
+	frame_ipv4(f, .source = source);
+	frame_udp(f);
+	frame_finish(f);
+}

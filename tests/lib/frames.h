@@ -202,6 +202,8 @@ void frame_named(struct frame *f, enum named_frame name);
 /** The frame called @name ("P4U"); -ENOENT if there is none. */
 int frame_by_name(struct frame *f, const char *name);
 const char *frame_name(enum named_frame name);
+/** A plain UDP frame from the @number-th of many sources (198.18.0.0/15), for floods. */
+void frame_newcomer(struct frame *f, unsigned int number);
 /** -EINVAL if @hex is not an even number of hex digits that fits. */
 int frame_from_hex(struct frame *f, const char *hex);
 

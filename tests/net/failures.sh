@@ -160,6 +160,16 @@ old_limiter() {
 	READY=yes
 }
 
+# --no-ssh-guard counts once the attach has: until then the operator's line stays open.
+guard_stays() {
+	bare
+	SSH_CONNECTION="$CLI4 50000 $SRV4 22" expect limit attach rv0 --rate 100/day --sources 1024
+	! run_faulty bpf_link_update 1 ENOSPC "${NEW[@]}" --no-ssh-guard || fail "attached"
+	expect_equal "the fault happened" "$FIRED" 1
+	expect_at_least "seconds of guard" "$(get_field "$CLI4" '.ssh_guard_seconds // 0 | floor')" 1
+	bare
+}
+
 update_needed() {
 	each_call running_limiter old_limiter new_limiter needed "$UPDATE_NEEDS" "${NEW[@]}"
 }
@@ -238,6 +248,7 @@ run_case "attach: each call that it reads with fails in turn, nothing half-attac
 run_case "attach over ours: the old program, its pins and its table survive each failure" \
 	update_needed
 run_case "attach over ours: so they do when reading fails" update_optional
+run_case "a failed attach with --no-ssh-guard ends no guard" guard_stays
 run_case "attach --recreate over ours: the old table survives each failure" recreate
 run_case "attach in the other mode over ours: the old program is put back" change_of_mode
 run_case "attach --force: a foreign program attached over netlink is put back" \

@@ -170,14 +170,14 @@ static void malformed_and_lists(void **state)
 /* Where every limit only observes, nothing drops: not the gate either. */
 static void observing_gate(void **state)
 {
+	struct frame frame;
+
 	(void)state;
 	open_policy("table: {sources: 1024, new-sources: 1/h}\n"
 		    "limits: [{name: x, rate: 1/h, mode: observe}]\n");
 	for (int i = 0; i < 1000; i++) {
-		char source[32];
-
-		snprintf(source, sizeof(source), "198.18.%d.%d", i / 250, i % 250);
-		assert_int_equal(send_from(source), XDP_PASS);
+		frame_newcomer(&frame, i);
+		assert_int_equal(send_frame(&limiter, &frame), XDP_PASS);
 	}
 	assert_int_not_equal(packets_of(&limiter, REASON_GATE_CLOSED), 0);
 	close_policy();
@@ -381,14 +381,7 @@ static void gate(void **state)
 	clock_set(&limiter, NS_PER_SECOND);
 	assert_int_equal(reason_of("192.0.2.1"), REASON_CONFORMING);
 	for (int i = 0; i < 2000; i++) {
-		char source[32];
-
-		snprintf(source, sizeof(source), "198.18.%d.%d", i / 250, i % 250);
-		frame_start(&frame);
-		frame_ethernet(&frame);
-		frame_ipv4(&frame, .source = source);
-		frame_udp(&frame);
-		frame_finish(&frame);
+		frame_newcomer(&frame, i);
 		let_in += send_frame(&limiter, &frame) == XDP_PASS;
 	}
 	assert_int_equal(let_in, 1024 * 4 / 10 - 1);
@@ -414,15 +407,8 @@ static void gate_proof(void **state)
 		passed++;
 	assert_int_equal(passed, 100);
 	for (int i = 0; i < 10240; i++) {
-		char source[32];
-
 		/* Twice each, with the limited source between: what evicts most. */
-		snprintf(source, sizeof(source), "198.18.%d.%d", i / 250, i % 250);
-		frame_start(&frame);
-		frame_ethernet(&frame);
-		frame_ipv4(&frame, .source = source);
-		frame_udp(&frame);
-		frame_finish(&frame);
+		frame_newcomer(&frame, i);
 		send_frame(&limiter, &frame);
 		send_frame(&limiter, &frame);
 		passed += i % 8 == 0 && send_from("192.0.2.10") == XDP_PASS;

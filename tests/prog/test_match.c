@@ -354,15 +354,9 @@ static void observe_without_bucket(void **state)
 			     "  - {name: real, per: interface, rate: 1/h, burst: 1900}\n");
 	limiter_open(&limiter, &policy, NULL);
 	for (int i = 0; i < 2000; i++) {
-		char source[32];
 		struct frame frame;
 
-		snprintf(source, sizeof(source), "198.18.%d.%d", i / 250, i % 250);
-		frame_start(&frame);
-		frame_ethernet(&frame);
-		frame_ipv4(&frame, .source = source);
-		frame_udp(&frame);
-		frame_finish(&frame);
+		frame_newcomer(&frame, i);
 		passed += send_frame(&limiter, &frame) == XDP_PASS;
 	}
 	assert_int_equal(passed, 1900);

@@ -196,14 +196,8 @@ static void test_observer_repairs(void **state)
 static bool newcomer_passes(struct limiter *limiter, unsigned int number)
 {
 	struct frame frame;
-	char source[32];
 
-	snprintf(source, sizeof(source), "198.18.%u.%u", number / 250, number % 250);
-	frame_start(&frame);
-	frame_ethernet(&frame);
-	frame_ipv4(&frame, .source = source);
-	frame_udp(&frame);
-	frame_finish(&frame);
+	frame_newcomer(&frame, number);
 	return send_frame(limiter, &frame) == XDP_PASS;
 }
 
