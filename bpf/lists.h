@@ -92,6 +92,15 @@ INLINE bool ask_address(struct question *question, void *map)
 	return false;
 }
 
+/* NULL: the loader has put none there. */
+INLINE bool ask_live_address(struct question *question)
+{
+	__u32 index = 0;
+	void *set = bpf_map_lookup_elem(&live_exact, &index);
+
+	return set && ask_address(question, set);
+}
+
 INLINE bool ask_prefix(struct question *question, void *map)
 {
 	struct prefix_key key = {.length = WHOLE_PREFIX, .family = question->family};
@@ -115,7 +124,7 @@ __noinline int ask_lists(struct question *question)
 {
 	if (!question)
 		return REASON_NONE;
-	if ((question->sets & SET_LIVE_EXACT && ask_address(question, &live_exact)) ||
+	if ((question->sets & SET_LIVE_EXACT && ask_live_address(question)) ||
 	    (question->sets & SET_LIVE_PREFIX && ask_prefix(question, &live_prefix)))
 		question->reason = REASON_BANNED;
 	else {

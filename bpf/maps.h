@@ -186,21 +186,42 @@ EXACT_MAP(file_exact, 1);
 PREFIX_MAP(file_prefix, struct prefix_listing, 1);
 FILTER_MAP(file_xbits, EXACT_FILTER_WORDS);
 FILTER_MAP(file_pbits, PREFIX_FILTER_WORDS);
-EXACT_MAP(live_exact, LIVE_CAPACITY);
 PREFIX_MAP(live_prefix, struct prefix_listing, LIVE_PREFIXES);
 FILTER_MAP(live_xbits, EXACT_FILTER_WORDS);
 FILTER_MAP(live_pbits, 2 * PREFIX_FILTER_WORDS); /* two halves, to change at once */
+
+/*
+ * The commands' addresses are one map deeper: a hash takes its buckets at once, so an empty one for as
+ * many as the commands may list is 16 MiB. The commands put a larger copy in its place when it is full
+ * (kernel_live_set.c), and a packet sees the one or the other.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, 1);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(map_flags, BPF_F_NO_PREALLOC);
+			__type(key, struct address_key);
+			__type(value, struct listing);
+			__uint(max_entries, LIVE_FIRST);
+		});
+} live_exact SEC(".maps");
 
 /* Tiers by prefix of the source: value is the tier, from 1. Made anew for each program. */
 PREFIX_MAP(tier_prefix, __u32, 1);
 FILTER_MAP(tier_pbits, PREFIX_FILTER_WORDS);
 
-/* Sources that a limit banned, by the table's own source prefix. Written by the program. */
+/*
+ * Sources that a limit banned, by the table's own source prefix. Written by the program. One entry that
+ * nobody uses where no limit bans; else PENALTY_CAPACITY, which the kernel takes at once.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, struct address_key);
 	__type(value, struct penalty);
-	__uint(max_entries, PENALTY_CAPACITY);
+	__uint(max_entries, 1);
 } penalties SEC(".maps");
 FILTER_MAP(penalty_bits, EXACT_FILTER_WORDS);
 

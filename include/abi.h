@@ -7,7 +7,7 @@
 #include "reasons.h"
 
 /* Raised whenever a pinned value or the read-only data changes its meaning. */
-#define XDP_LIMIT_ABI 1
+#define XDP_LIMIT_ABI 2
 /* "xdplimit" in memory order: how a program is recognised as ours, whatever its name. */
 #define XDP_LIMIT_MAGIC 0x74696d696c706478ULL
 
@@ -213,6 +213,7 @@ struct penalty {
 };
 
 #define LIVE_CAPACITY	 1048576 /* addresses that the commands may list */
+#define LIVE_FIRST	 1024	 /* for which there is room before any is listed */
 #define LIVE_PREFIXES	 65536
 #define PENALTY_CAPACITY 65536
 

@@ -56,6 +56,9 @@ const struct limit_identity *table_find(const struct table_identity *table,
 int compile_policy(const struct policy *policy, const struct table_identity *table,
 		   const struct compile_facts *facts, struct config *config, struct complaint *why);
 
+/** lru_memory - bytes that an LRU hash takes, at once. */
+uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value);
+
 /** table_memory - bytes that a table of @sources entries with @words words takes, estimated. */
 uint64_t table_memory(uint64_t sources, unsigned int words);
 

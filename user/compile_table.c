@@ -276,7 +276,7 @@ int table_extend(const struct policy *policy, struct table_identity *table, stru
  * An LRU hash as the kernel lays it out: per entry its header, key and value, each rounded up to
  * 8 bytes; per bucket (as many as entries, rounded up to a power of two) a list head and a lock.
  */
-static uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value)
+uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value)
 {
 	const uint64_t header = 48, bucket = 16;
 	uint64_t buckets = 1;

@@ -233,6 +233,10 @@ int live_visit(const struct running *running, enum live_list list,
 	       int (*visit)(const struct policy_prefix *prefix, uint64_t until_ns, void *context),
 	       void *context);
 
+/** live_find - what the live lists say of this whole address: 0, -ENOENT, -errno. */
+int live_find(const struct running *running, const struct address *address,
+	      struct listing *listing);
+
 /** live_banned_until - the end of the ban that @address serves (boot ns), 0 for none. */
 uint64_t live_banned_until(const struct running *running, const struct address *address);
 

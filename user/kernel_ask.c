@@ -61,15 +61,13 @@ static bool weigh(struct answer *answer, unsigned int length, uint64_t allow_unt
 	return true;
 }
 
-static void ask_set(const struct running *running, const char *exact, const char *prefix,
-		    const struct address *address, struct answer *answer)
+static void ask_set(const struct running *running, const struct listing *listing,
+		    const char *prefix, const struct address *address, struct answer *answer)
 {
 	struct prefix_key key = whole_key(address);
 	struct prefix_listing nested;
-	struct listing listing;
 
-	if (look_up(running->program, exact, address, &listing))
-		weigh(answer, WHOLE_PREFIX, listing.allow_until_ns, listing.deny_until_ns);
+	weigh(answer, WHOLE_PREFIX, listing->allow_until_ns, listing->deny_until_ns);
 	if (!look_up(running->program, prefix, &key, &nested))
 		return;
 	for (int i = 0; i < LIST_LEVELS; i++)
@@ -81,10 +79,13 @@ static void ask_set(const struct running *running, const char *exact, const char
 enum reason ask_lists(const struct running *running, const struct address *address)
 {
 	struct answer answer = {.reason = REASON_NONE, .now = boot_clock_ns()};
+	struct listing live = {0}, file = {0};
 
 	if (live_banned_until(running, address))
 		return REASON_BANNED;
-	ask_set(running, map_names[MAP_LIVE_EXACT], map_names[MAP_LIVE_PREFIX], address, &answer);
-	ask_set(running, "file_exact", "file_prefix", address, &answer);
+	live_find(running, address, &live);
+	look_up(running->program, "file_exact", address, &file);
+	ask_set(running, &live, map_names[MAP_LIVE_PREFIX], address, &answer);
+	ask_set(running, &file, "file_prefix", address, &answer);
 	return answer.reason;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "compile_lists.h"
 #include "kernel_object.h"
+#include "memory.h"
 
 static struct bpf_map *map_named(struct bpf_object *object, const char *name)
 {
@@ -28,7 +29,8 @@ static void count_list(const struct policy_prefixes *list, uint32_t *addresses, 
 			++*prefixes;
 }
 
-int object_size_lists(struct bpf_object *object, const struct policy *policy)
+int object_size_lists(struct bpf_object *object, const struct policy *policy,
+		      const struct config *config)
 {
 	uint32_t addresses = 0, prefixes = 0, tiers = 0;
 
@@ -38,7 +40,9 @@ int object_size_lists(struct bpf_object *object, const struct policy *policy)
 		tiers += (uint32_t)policy->tiers[i].sources.count;
 	return bpf_map__set_max_entries(map_named(object, "file_exact"), addresses ?: 1) ?:
 	       bpf_map__set_max_entries(map_named(object, "file_prefix"), prefixes ?: 1) ?:
-	       bpf_map__set_max_entries(map_named(object, "tier_prefix"), tiers ?: 1);
+	       bpf_map__set_max_entries(map_named(object, "tier_prefix"), tiers ?: 1) ?:
+	       bpf_map__set_max_entries(map_named(object, map_names[MAP_PENALTIES]),
+					penalty_entries(config));
 }
 
 /* ---- contents ---- */

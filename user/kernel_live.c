@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "compile_lists.h"
 #include "kernel.h"
+#include "kernel_live_set.h"
 #include "kernel_object.h"
 
 /* ---- one entry's end on one list ---- */
@@ -95,23 +97,44 @@ static int admit_addresses(const struct running *running, const struct policy_pr
 	return err;
 }
 
-/* Entries that have ended on all lists make room. */
-static void sweep_addresses(const struct running *running)
+static bool delete_ended(int set, const struct address_key *key, uint64_t now)
 {
-	int map = running->maps[MAP_LIVE_EXACT];
+	struct listing listing;
+
+	return !bpf_map_lookup_elem(set, key, &listing) && is_empty(&listing, now) &&
+	       !bpf_map_delete_elem(set, key);
+}
+
+/* Entries that have ended on all lists make room. Whether so much that it was worth the walk. */
+static bool sweep_addresses(int set)
+{
 	struct address_key key, next;
 	uint64_t now = boot_clock_ns();
-	struct listing listing;
+	uint32_t swept = 0, left = 0;
 	void *from = NULL;
 
-	while (!bpf_map_get_next_key(map, from, &next)) {
-		if (from && !bpf_map_lookup_elem(map, &key, &listing) && is_empty(&listing, now))
-			bpf_map_delete_elem(map, &key);
+	while (!bpf_map_get_next_key(set, from, &next)) {
+		if (from)
+			swept += delete_ended(set, &key, now);
 		key = next;
 		from = &key;
+		left++;
 	}
-	if (from && !bpf_map_lookup_elem(map, &key, &listing) && is_empty(&listing, now))
-		bpf_map_delete_elem(map, &key);
+	if (from)
+		swept += delete_ended(set, &key, now);
+	return swept >= left / 4;
+}
+
+/* The set is full: first what has ended makes room, then a larger one. */
+static int make_room(const struct running *running, int *set, size_t rest)
+{
+	int err;
+
+	if (sweep_addresses(*set))
+		return 0;
+	err = live_set_grow(running, set, rest);
+	/* As large as it may be: what was swept has to do. */
+	return err == -E2BIG ? 0 : err;
 }
 
 static int put_address(int map, const struct address *address, enum live_list list,
@@ -154,28 +177,27 @@ static int refuse_full(const struct policy_prefix *prefix, int err, unsigned int
 	return complain(why, err, "cannot list %s: %s", text, strerror(-err));
 }
 
-static int add_addresses(const struct running *running, enum live_list list,
+static int add_addresses(const struct running *running, int *set, enum live_list list,
 			 const struct policy_prefix *prefixes, size_t count, uint64_t until_ns,
 			 struct listing *before, struct complaint *why)
 {
-	int map = running->maps[MAP_LIVE_EXACT];
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		if (!is_whole(&prefixes[i]))
 			continue;
-		err = put_address(map, &prefixes[i].address, list, until_ns, &before[i]);
-		if (err == -E2BIG || err == -ENOMEM) {
-			sweep_addresses(running);
-			err = put_address(map, &prefixes[i].address, list, until_ns, &before[i]);
-		}
+		err = put_address(*set, &prefixes[i].address, list, until_ns, &before[i]);
+		if (err == -E2BIG || err == -ENOMEM)
+			err = make_room(running, set, count - i)
+				      ?: put_address(*set, &prefixes[i].address, list, until_ns,
+						     &before[i]);
 		if (err)
 			break;
 	}
 	if (!err)
 		return admit_addresses(running, prefixes, count);
-	take_addresses_back(map, prefixes, i, before);
+	take_addresses_back(*set, prefixes, i, before);
 	return refuse_full(&prefixes[i], err, LIVE_CAPACITY, "addresses", why);
 }
 
@@ -371,17 +393,21 @@ int live_add(const struct running *running, enum live_list list,
 	     struct complaint *why)
 {
 	struct listing *before = calloc(count ?: 1, sizeof(*before));
-	int err;
+	int set, err;
 
 	why->text[0] = '\0';
 	if (!before)
 		return complain(why, -ENOMEM, "not enough memory for %zu entries", count);
-	err = add_addresses(running, list, prefixes, count, until_ns, before, why);
+	set = live_set_open(running);
+	err = set < 0 ? set
+		      : add_addresses(running, &set, list, prefixes, count, until_ns, before, why);
 	if (!err) {
 		err = add_prefixes(running, list, prefixes, count, until_ns, why);
 		if (err)
-			take_addresses_back(running->maps[MAP_LIVE_EXACT], prefixes, count, before);
+			take_addresses_back(set, prefixes, count, before);
 	}
+	if (set >= 0)
+		close(set);
 	free(before);
 	if (err && !why->text[0])
 		complain(why, err, "cannot change the live lists: %s", strerror(-err));
@@ -402,24 +428,23 @@ static bool end_penalty(const struct running *running, const struct policy_prefi
 	return !bpf_map_delete_elem(running->maps[MAP_PENALTIES], &source);
 }
 
-static int64_t delete_address(const struct running *running, enum live_list list,
+static int64_t delete_address(const struct running *running, int set, enum live_list list,
 			      const struct policy_prefix *prefix)
 {
 	const struct address *address = &prefix->address;
-	int map = running->maps[MAP_LIVE_EXACT];
 	int64_t found = list == LIVE_BAN && end_penalty(running, prefix);
 	struct listing listing;
 
-	if (bpf_map_lookup_elem(map, address, &listing) || !*listing_end(&listing, list))
+	if (bpf_map_lookup_elem(set, address, &listing) || !*listing_end(&listing, list))
 		return found;
 	*listing_end(&listing, list) = 0;
 	if (is_empty(&listing, 0))
-		return bpf_map_delete_elem(map, address) ? -errno : 1;
-	return bpf_map_update_elem(map, address, &listing, BPF_ANY) ? -errno : 1;
+		return bpf_map_delete_elem(set, address) ? -errno : 1;
+	return bpf_map_update_elem(set, address, &listing, BPF_ANY) ? -errno : 1;
 }
 
-/* With no address left nobody needs to look: the filter starts afresh. */
-static int clear_addresses(const struct running *running)
+/* With no address left nobody needs to look: the filter starts afresh, and so does the set. */
+static int clear_addresses(const struct running *running, int set)
 {
 	uint64_t *words = calloc(EXACT_FILTER_WORDS, sizeof(*words));
 	struct switches switches;
@@ -431,6 +456,7 @@ static int clear_addresses(const struct running *running)
 		err = write_switches(running, &switches, &live);
 	}
 	err = err ?: write_words(running->maps[MAP_LIVE_EXACT_BITS], words, 0, EXACT_FILTER_WORDS);
+	err = err ?: live_set_renew(running, set);
 	free(words);
 	return err;
 }
@@ -442,14 +468,18 @@ int64_t live_delete(const struct running *running, enum live_list list,
 	struct complaint why;
 	struct live_set set;
 	int64_t deleted = 0, result = read_set(running, &set);
+	int addresses = live_set_open(running);
 	bool any = false;
+
+	if (addresses < 0 && result >= 0)
+		result = addresses;
 
 	for (size_t i = 0; i < count && result >= 0; i++) {
 		struct prefix_key key = prefix_key_of(&prefixes[i]);
 		struct live_prefix *there = find_in(&set, set.count, &key);
 
 		if (is_whole(&prefixes[i])) {
-			result = delete_address(running, list, &prefixes[i]);
+			result = delete_address(running, addresses, list, &prefixes[i]);
 			deleted += result > 0 ? result : 0;
 		} else if (there && *prefix_end(there, list)) {
 			*prefix_end(there, list) = 0;
@@ -463,8 +493,10 @@ int64_t live_delete(const struct running *running, enum live_list list,
 	}
 	if (result >= 0 && any)
 		result = write_set(running, &set, &why);
-	if (result >= 0 && bpf_map_get_next_key(running->maps[MAP_LIVE_EXACT], NULL, &first))
-		result = clear_addresses(running);
+	if (result >= 0 && bpf_map_get_next_key(addresses, NULL, &first))
+		result = clear_addresses(running, addresses);
+	if (addresses >= 0)
+		close(addresses);
 	free(set.prefixes);
 	return result < 0 ? result : deleted;
 }
@@ -493,18 +525,21 @@ static int visit_addresses(const struct running *running, enum live_list list, u
 			   int (*visit)(const struct policy_prefix *, uint64_t, void *),
 			   void *context)
 {
-	int map = running->maps[MAP_LIVE_EXACT];
+	int set = live_set_open(running);
 	struct address_key key, next;
 	struct policy_prefix prefix;
 	struct listing listing;
 	int err = 0;
 
-	for (void *from = NULL; !err && !bpf_map_get_next_key(map, from, &next); from = &key) {
+	if (set < 0)
+		return set;
+	for (void *from = NULL; !err && !bpf_map_get_next_key(set, from, &next); from = &key) {
 		key = next;
 		prefix = whole_address(&key);
-		if (!bpf_map_lookup_elem(map, &key, &listing) && *listing_end(&listing, list) > now)
+		if (!bpf_map_lookup_elem(set, &key, &listing) && *listing_end(&listing, list) > now)
 			err = visit(&prefix, *listing_end(&listing, list), context);
 	}
+	close(set);
 	return err;
 }
 
@@ -551,6 +586,16 @@ int live_visit(const struct running *running, enum live_list list,
 	return err;
 }
 
+int live_find(const struct running *running, const struct address *address, struct listing *listing)
+{
+	int set = live_set_open(running);
+	int err = set < 0 ? set : bpf_map_lookup_elem(set, address, listing) ? -errno : 0;
+
+	if (set >= 0)
+		close(set);
+	return err;
+}
+
 uint64_t live_banned_until(const struct running *running, const struct address *address)
 {
 	const struct policy_prefix whole = whole_address(address);
@@ -562,7 +607,7 @@ uint64_t live_banned_until(const struct running *running, const struct address *
 	struct penalty penalty;
 
 	address_source(&source, running->table.ipv4_prefix, running->table.ipv6_prefix);
-	if (!bpf_map_lookup_elem(running->maps[MAP_LIVE_EXACT], address, &listing))
+	if (!live_find(running, address, &listing))
 		until = listing.ban_until_ns;
 	if (!bpf_map_lookup_elem(running->maps[MAP_LIVE_PREFIX], &key, &nested) &&
 	    nested.ban_until_ns > until)

@@ -13,6 +13,7 @@
 #include "compile_gate.h"
 #include "kernel_object.h"
 #include "kernel_program.h"
+#include "memory.h"
 #include "policy_file.h"
 #include "report.h"
 #include "xdp_limit.skel.h"
@@ -106,12 +107,11 @@ static int keep_text(const struct policy *policy, int program)
 }
 
 /* Before it is taken. */
-static void note_memory(const struct table_identity *table)
+static void note_memory(const struct table_identity *table, uint64_t bytes)
 {
 	char memory[UNITS_TEXT_SIZE];
 
-	format_bytes(table_memory(table->capacity, table->words) + log_memory(table), memory,
-		     sizeof(memory));
+	format_bytes(bytes, memory, sizeof(memory));
 	report_note("table for %u sources: about %s of kernel memory", table->capacity, memory);
 }
 
@@ -171,8 +171,6 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 		if (err)
 			return refuse(refusal, STEP_PROBE, err);
 	}
-	refusal->memory_estimate = table_memory(loaded->table.capacity, loaded->table.words) +
-				   log_memory(&loaded->table);
 	refusal->map_name = map_names[MAP_BUCKETS];
 	loaded->skeleton = xdp_limit__open();
 	if (!loaded->skeleton)
@@ -180,17 +178,19 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = compile(request, running, lists, &features, loaded, why);
 	if (err)
 		return err;
+	config = (struct config *)loaded->skeleton->rodata_config;
+	refusal->memory_estimate = memory_limiter(&loaded->table, request->policy, config,
+						  features.possible_cpus);
 	if (!running)
-		note_memory(&loaded->table);
+		note_memory(&loaded->table, refusal->memory_estimate);
 	warn_gate(request->policy, loaded);
 	object = loaded->skeleton->obj;
-	err = running ? object_share_maps(object, running->maps)
+	err = running ? object_share_maps(object, config, running->maps)
 		      : object_fresh_maps(object, &loaded->table);
 	if (!err && !running && lists)
-		err = object_share_lists(object, lists->maps);
+		err = object_share_lists(object, config, lists->maps);
 	if (err)
 		return refuse(refusal, STEP_CREATE_MAP, err);
-	config = (struct config *)loaded->skeleton->rodata_config;
 	config->on_trial = request->confirm_ns != 0;
 	config->has_previous = previous_program >= 0;
 	err = object_size(object, request->policy, config);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "kernel_live_set.h"
+#include "memory.h"
 
 #ifndef BPF_F_XDP_HAS_FRAGS
 #define BPF_F_XDP_HAS_FRAGS (1U << 5)
@@ -49,23 +51,41 @@ static struct bpf_map *map_of(struct bpf_object *object, int id)
 	return bpf_object__find_map_by_name(object, map_names[id]);
 }
 
-int object_share_maps(struct bpf_object *object, const int maps[MAP_COUNT])
+/*
+ * Shared where they are as large as this policy needs. Where they aren't, they are empty: no limit banned
+ * so far, or none bans any more and nobody serves a ban. Then they are made anew.
+ */
+static int share_penalties(struct bpf_object *object, const struct config *config, int penalties)
 {
-	int err = 0;
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(penalties, &info, &size))
+		return -errno;
+	if (info.max_entries != penalty_entries(config))
+		return 0;
+	return bpf_map__reuse_fd(map_of(object, MAP_PENALTIES), penalties);
+}
+
+int object_share_maps(struct bpf_object *object, const struct config *config,
+		      const int maps[MAP_COUNT])
+{
+	int err = share_penalties(object, config, maps[MAP_PENALTIES]);
 
 	for (int i = 0; i < MAP_COUNT && !err; i++)
-		if (i != MAP_PREVIOUS)
+		if (i != MAP_PREVIOUS && i != MAP_PENALTIES)
 			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
 	return err;
 }
 
-int object_share_lists(struct bpf_object *object, const int maps[MAP_COUNT])
+int object_share_lists(struct bpf_object *object, const struct config *config,
+		       const int maps[MAP_COUNT])
 {
 	static const int lists[] = {
-		MAP_GUARDS,	      MAP_LIVE_EXACT, MAP_LIVE_PREFIX,	MAP_LIVE_EXACT_BITS,
-		MAP_LIVE_PREFIX_BITS, MAP_PENALTIES,  MAP_PENALTY_BITS,
+		MAP_GUARDS,	     MAP_LIVE_EXACT,	   MAP_LIVE_PREFIX,
+		MAP_LIVE_EXACT_BITS, MAP_LIVE_PREFIX_BITS, MAP_PENALTY_BITS,
 	};
-	int err = 0;
+	int err = share_penalties(object, config, maps[MAP_PENALTIES]);
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !err; i++)
 		err = bpf_map__reuse_fd(map_of(object, lists[i]), maps[lists[i]]);
@@ -109,13 +129,14 @@ int object_load(struct bpf_object *object, bool xdp_frags, int maps[MAP_COUNT])
 		return err;
 	for (int i = 0; i < MAP_COUNT; i++)
 		maps[i] = bpf_map__fd(map_of(object, i));
-	err = bind_maps(bpf_program__fd(program), maps);
+	err = live_set_prepare(maps[MAP_LIVE_EXACT]) ?: bind_maps(bpf_program__fd(program), maps);
 	return err ?: bpf_program__fd(program);
 }
 
 int object_size(struct bpf_object *object, const struct policy *policy, const struct config *config)
 {
-	return object_size_match(object, policy, config) ?: object_size_lists(object, policy);
+	return object_size_match(object, policy, config)
+		       ?: object_size_lists(object, policy, config);
 }
 
 int object_fill(struct bpf_object *object, const struct policy *policy, const struct config *config)

@@ -8,10 +8,12 @@
 #include "kernel.h"
 
 /** object_share_maps - load @object on the maps of another program: 0 or -errno. */
-int object_share_maps(struct bpf_object *object, const int maps[MAP_COUNT]);
+int object_share_maps(struct bpf_object *object, const struct config *config,
+		      const int maps[MAP_COUNT]);
 
 /** object_share_lists - live lists, penalties and guards alone: they outlive their table. */
-int object_share_lists(struct bpf_object *object, const int maps[MAP_COUNT]);
+int object_share_lists(struct bpf_object *object, const struct config *config,
+		       const int maps[MAP_COUNT]);
 
 /** object_fresh_maps - a bucket table for @table, typed for bpftool; the rest as declared. */
 int object_fresh_maps(struct bpf_object *object, const struct table_identity *table);
@@ -32,7 +34,8 @@ int object_size_match(struct bpf_object *object, const struct policy *policy,
 		      const struct config *config);
 int object_fill_match(struct bpf_object *object, const struct policy *policy,
 		      const struct config *config);
-int object_size_lists(struct bpf_object *object, const struct policy *policy);
+int object_size_lists(struct bpf_object *object, const struct policy *policy,
+		      const struct config *config);
 int object_fill_lists(struct bpf_object *object, const struct policy *policy,
 		      const struct config *config);
 

@@ -137,7 +137,8 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 	next->skeleton = xdp_limit_test__open();
 	assert_non_null(next->skeleton);
 	fill_config(next, policy, &plain, old->running.config.generation + 1);
-	assert_int_equal(object_share_maps(next->skeleton->obj, old->running.maps), 0);
+	assert_int_equal(object_share_maps(next->skeleton->obj, config_of(next), old->running.maps),
+			 0);
 	load(next, policy);
 	clock_set(next, clock_now(old));
 }

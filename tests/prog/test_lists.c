@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "frames.h"
 #include "prefix.h"
 #include "prog.h"
+#include "threads.h"
 #include "yaml_policy.h"
 
 static struct limiter limiter;
@@ -30,19 +32,24 @@ static void close_policy(void)
 	policy_free(&policy);
 }
 
+static void make_frame(struct frame *frame, const char *source)
+{
+	frame_start(frame);
+	frame_ethernet(frame);
+	if (strchr(source, ':'))
+		frame_ipv6(frame, .source = source);
+	else
+		frame_ipv4(frame, .source = source);
+	frame_udp(frame);
+	frame_payload(frame, 20);
+	frame_finish(frame);
+}
+
 static int send_from(const char *source)
 {
 	struct frame frame;
 
-	frame_start(&frame);
-	frame_ethernet(&frame);
-	if (strchr(source, ':'))
-		frame_ipv6(&frame, .source = source);
-	else
-		frame_ipv4(&frame, .source = source);
-	frame_udp(&frame);
-	frame_payload(&frame, 20);
-	frame_finish(&frame);
+	make_frame(&frame, source);
 	return send_frame(&limiter, &frame);
 }
 
@@ -268,24 +275,32 @@ static int count_visits(const struct policy_prefix *prefix, uint64_t until_ns, v
 	return 0;
 }
 
-/* O-014: what does not fit is refused with its name, and nothing of the call stays. */
-static void full_lists(void **state)
+static struct policy_prefix *numbered_addresses(size_t count)
 {
-	const size_t count = LIVE_CAPACITY + 1;
 	struct policy_prefix *prefixes = calloc(count, sizeof(*prefixes));
 	struct complaint why;
-	int visits = 0;
 
-	(void)state;
 	assert_non_null(prefixes);
-	open_policy(LIMITS);
-	live(LIVE_DENY, "192.0.2.1", FOREVER);
 	for (size_t i = 0; i < count; i++) {
 		parse_prefix("10.0.0.0", &prefixes[i], &why);
 		prefixes[i].address.bytes[13] = (uint8_t)(i >> 16);
 		prefixes[i].address.bytes[14] = (uint8_t)(i >> 8);
 		prefixes[i].address.bytes[15] = (uint8_t)i;
 	}
+	return prefixes;
+}
+
+/* O-014: what does not fit is refused with its name, and nothing of the call stays. */
+static void full_lists(void **state)
+{
+	const size_t count = LIVE_CAPACITY + 1;
+	struct policy_prefix *prefixes = numbered_addresses(count);
+	struct complaint why;
+	int visits = 0;
+
+	(void)state;
+	open_policy(LIMITS);
+	live(LIVE_DENY, "192.0.2.1", FOREVER);
 	assert_int_equal(live_add(&limiter.running, LIVE_DENY, prefixes, count, FOREVER, &why),
 			 -ENOSPC);
 	assert_non_null(strstr(why.text, "1048576"));
@@ -295,6 +310,70 @@ static void full_lists(void **state)
 	assert_int_equal(reason_of("192.0.2.1"), REASON_DENIED);
 	assert_int_equal(reason_of("10.0.0.5"), REASON_CONFORMING);
 	free(prefixes);
+	close_policy();
+}
+
+/* One worker lists addresses in steps, and takes all off again; the other sends meanwhile. */
+struct growth {
+	struct frame listed, unlisted;
+	struct policy_prefix *prefixes;
+	atomic_bool done;
+	int64_t errors;
+	uint64_t sent, slipped, refused;
+};
+
+#define GROWTH_STEP  5000
+#define GROWTH_STEPS 20
+
+static void list_in_steps(struct growth *growth)
+{
+	struct complaint why;
+
+	for (size_t i = 0; i < GROWTH_STEPS; i++)
+		growth->errors += !!live_add(&limiter.running, LIVE_DENY,
+					     growth->prefixes + i * GROWTH_STEP, GROWTH_STEP,
+					     FOREVER, &why);
+	growth->errors += live_delete(&limiter.running, LIVE_DENY, growth->prefixes,
+				      GROWTH_STEP * GROWTH_STEPS) != GROWTH_STEP * GROWTH_STEPS;
+	atomic_store(&growth->done, true);
+}
+
+static void grow_work(struct worker *worker)
+{
+	struct growth *growth = worker->context;
+
+	if (!worker->index) {
+		list_in_steps(growth);
+		return;
+	}
+	while (!atomic_load(&growth->done)) {
+		growth->slipped += send_frame(&limiter, &growth->listed) == XDP_PASS;
+		growth->refused += send_frame(&limiter, &growth->unlisted) != XDP_PASS;
+		growth->sent++;
+	}
+}
+
+/* O-126: the set is replaced by a larger one several times, and a packet meets the one or the other. */
+static void growing_set(void **state)
+{
+	struct growth growth = {.prefixes = numbered_addresses(GROWTH_STEP * GROWTH_STEPS)};
+	struct worker workers[WORKERS];
+
+	(void)state;
+	open_policy("limits: [{name: default, rate: unlimited}]\n");
+	live(LIVE_DENY, "192.0.2.66", FOREVER);
+	make_frame(&growth.listed, "192.0.2.66");
+	make_frame(&growth.unlisted, "192.0.2.10");
+	run_on_two_cpus(grow_work, &growth, workers);
+	assert_int_equal(growth.errors, 0);
+	assert_int_equal(growth.slipped, 0);
+	assert_int_equal(growth.refused, 0);
+	assert_true(growth.sent > 1000);
+	unlive(LIVE_DENY, "192.0.2.66");
+	assert_int_equal(reason_of("192.0.2.66"), REASON_CONFORMING);
+	live(LIVE_DENY, "192.0.2.67", FOREVER);
+	assert_int_equal(reason_of("192.0.2.67"), REASON_DENIED);
+	free(growth.prefixes);
 	close_policy();
 }
 
@@ -433,6 +512,7 @@ int main(void)
 		cmocka_unit_test(nested_ends),
 		cmocka_unit_test(long_times),
 		cmocka_unit_test(full_lists),
+		cmocka_unit_test(growing_set),
 		cmocka_unit_test(tiers),
 		cmocka_unit_test(ban_on_exceed),
 		cmocka_unit_test(ban_extends),
