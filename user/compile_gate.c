@@ -9,9 +9,8 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-#define GATE_BURST_TENTHS 4   /* of the table's entries, at once */
-#define GATE_RATE_FIFTHS  1   /* of the entries, in each longest refill */
-#define GATE_SLOWEST	  600 /* never below entries / this in a second */
+#define GATE_BURST_TENTHS 4 /* of the table's entries, at once */
+#define GATE_RATE_FIFTHS  1 /* of the entries, in each longest refill */
 
 /* The time that the bucket at @place takes to be full again. */
 static uint64_t refill_ns(const struct config *config, unsigned int place)
@@ -35,6 +34,11 @@ static unsigned int slowest_place(const struct config *config)
 		if (refill_ns(config, place) > refill_ns(config, slowest))
 			slowest = place;
 	return slowest;
+}
+
+uint64_t longest_refill_ns(const struct config *config)
+{
+	return refill_ns(config, slowest_place(config));
 }
 
 /* Nanoseconds between new entries at which no bucket goes before it would be full again. */

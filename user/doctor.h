@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "kernel.h"
 #include "netdev.h"
+#include "summary.h"
 
 struct machine {
 	char release[65];
@@ -29,6 +30,8 @@ struct interface {
 	struct attachment attachment;
 	int attachment_err; /* -errno: what is attached can't be told */
 	bool pins_complete;
+	bool limited; /* by ours, and @summary says what it has seen */
+	struct summary summary;
 };
 
 struct facts {

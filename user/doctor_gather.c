@@ -76,6 +76,16 @@ void gather_machine(struct machine *machine)
 	kernel_abilities(machine->there);
 }
 
+/* What can't be read is told by other rows: who holds the hook, missing rights. */
+static void gather_summary(struct interface *interface)
+{
+	struct running running;
+
+	interface->limited = !running_open(interface->netdev.ifindex, &running) &&
+			     !summary_read(&interface->netdev, &running, &interface->summary);
+	running_close(&running);
+}
+
 int gather_interface(const char *name, struct interface *interface, struct complaint *why)
 {
 	int err;
@@ -88,5 +98,6 @@ int gather_interface(const char *name, struct interface *interface, struct compl
 	interface->attachment_err = attachment_find(interface->netdev.ifindex,
 						    &interface->attachment);
 	interface->pins_complete = pins_complete(interface->netdev.ifindex);
+	gather_summary(interface);
 	return 0;
 }

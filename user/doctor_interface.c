@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What `doctor` makes of an interface: driver, MTU, queues, offloads, what is attached. */
+#include <inttypes.h>
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
+#include "compile.h"
 #include "doctor.h"
 #include "units.h"
 
@@ -218,12 +220,57 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 			       "generic mode is slower, and sees frames after merging");
 }
 
+/* What the same table would take with @sources entries: what is beside it stays as it is. */
+static void memory_of(const struct summary *summary, uint64_t sources, char *text, size_t size)
+{
+	format_bytes(table_memory(sources, summary->table.words), text, size);
+}
+
+static void advise_size(const struct summary *summary, struct finding *finding)
+{
+	const struct reason_count *gate = &summary->counters.reasons[REASON_GATE_CLOSED];
+	uint64_t refused = gate->passed.packets + gate->dropped.packets + gate->would_drop.packets;
+	uint64_t failures = summary->counters.events.insert_failures;
+	uint64_t sources = summary_sources(summary);
+	char memory[UNITS_TEXT_SIZE];
+
+	memory_of(summary, sources, memory, sizeof(memory));
+	finding_advise(finding, FINDING_OK, "`sources: %" PRIu64 "` (%s) would do for %s", sources,
+		       memory, summary_is_early(summary) ? "what came so far" : "this");
+	if (refused)
+		finding_advise(finding, FINDING_INFO,
+			       "more if the %" PRIu64
+			       " packets that the gate refused were of real clients",
+			       refused);
+	if (failures)
+		finding_advise(finding, FINDING_INFO,
+			       "%" PRIu64 " packets found no place: a larger table, or more memory",
+			       failures);
+}
+
+static void judge_table(const struct check *check, const struct facts *facts,
+			struct finding *finding)
+{
+	const struct summary *summary = &facts->interface.summary;
+	const struct event_count *events = &summary->counters.events;
+	char memory[UNITS_TEXT_SIZE], refill[UNITS_TEXT_SIZE];
+
+	(void)check;
+	if (!facts->interface.limited)
+		return;
+	memory_of(summary, summary->table.capacity, memory, sizeof(memory));
+	format_time(summary->refill_ns, refill, sizeof(refill));
+	finding_value(finding,
+		      "%u sources (%s), %" PRIu64 " used, %" PRIu64
+		      " evicted, %.3g created a second, longest refill %s",
+		      summary->table.capacity, memory, summary->used, summary_evicted(summary),
+		      (double)events->created / (double)(summary->attached_seconds ?: 1), refill);
+	advise_size(summary, finding);
+}
+
 const struct check interface_checks[] = {
-	{"device", judge_device, NULL},
-	{"mtu", judge_mtu, NULL},
-	{"queues", judge_queues, NULL},
-	{"ring", judge_ring, NULL},
-	{"offloads", judge_offloads, NULL},
-	{"attached", judge_attached, NULL},
-	{NULL, NULL, NULL},
+	{"device", judge_device, NULL},	    {"mtu", judge_mtu, NULL},
+	{"queues", judge_queues, NULL},	    {"ring", judge_ring, NULL},
+	{"offloads", judge_offloads, NULL}, {"attached", judge_attached, NULL},
+	{"table", judge_table, NULL},	    {NULL, NULL, NULL},
 };

@@ -283,6 +283,19 @@ int read_buckets(const struct running *running,
 		 int (*visit)(const struct bucket *bucket, void *context), void *context);
 /** Entries in the table now, or -errno. */
 int64_t count_entries(const struct running *running);
+
+struct occupancy {
+	uint64_t used;	/* entries */
+	uint64_t young; /* of these, made after a moment of the boot clock */
+};
+
+/** read_occupancy - one walk over the table: 0 or -errno. */
+int read_occupancy(const struct running *running, uint64_t after_ns, struct occupancy *occupancy);
+/**
+ * read_cpu_packets - what each possible CPU has seen since the table was made, whatever was reset:
+ * *@packets is allocated, free() it. Returns the number of CPUs, or -errno.
+ */
+int read_cpu_packets(const struct running *running, uint64_t **packets);
 /**
  * read_source - the buckets of one address, one for each limit of the policy, without touching the
  * table's order of use. Where it has none, born_ns is 0. Returns 0, -ENOENT when it has none at all,

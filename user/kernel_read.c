@@ -49,6 +49,34 @@ int read_raw_counters(const struct running *running, struct cpu_counters *sum)
 	return err;
 }
 
+static uint64_t packets_of(const struct cpu_counters *counters)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < REASON_SLOTS; i++)
+		sum += counters->reasons[i].passed.packets + counters->reasons[i].dropped.packets +
+		       counters->reasons[i].would_drop.packets;
+	return sum;
+}
+
+int read_cpu_packets(const struct running *running, uint64_t **packets)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct cpu_counters *parts = cpus > 0 ? calloc(cpus, sizeof(*parts)) : NULL;
+	uint32_t index = 0;
+	int err = 0;
+
+	*packets = cpus > 0 ? calloc(cpus, sizeof(**packets)) : NULL;
+	if (!parts || !*packets)
+		err = -ENOMEM;
+	else if (bpf_map_lookup_elem(running->maps[MAP_COUNTERS], &index, parts))
+		err = -errno;
+	for (int i = 0; i < cpus && !err; i++)
+		(*packets)[i] = packets_of(&parts[i]);
+	free(parts);
+	return err ?: cpus;
+}
+
 static int read_ledger(const struct running *running, struct ledger *ledger)
 {
 	uint32_t index = 0;
@@ -319,6 +347,31 @@ int64_t count_entries(const struct running *running)
 	int err = walk_groups(running, count_group, &count);
 
 	return err ?: count;
+}
+
+struct age {
+	uint64_t after_ns;
+	struct occupancy *occupancy;
+};
+
+static int note_age(const struct bucket_key *key, const char *group, void *context)
+{
+	struct age *age = context;
+	uint64_t born_ns;
+
+	(void)key;
+	memcpy(&born_ns, group, sizeof(born_ns));
+	age->occupancy->used++;
+	age->occupancy->young += born_ns > age->after_ns;
+	return 0;
+}
+
+int read_occupancy(const struct running *running, uint64_t after_ns, struct occupancy *occupancy)
+{
+	struct age age = {after_ns, occupancy};
+
+	*occupancy = (struct occupancy){0};
+	return walk_groups(running, note_age, &age);
 }
 
 /* The key of @address in a kind that counts per source, or false. */

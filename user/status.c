@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "command.h"
 #include "json.h"
 #include "report.h"
@@ -13,51 +12,17 @@
 
 enum status_option {
 	OPTION_CHECK,
+	OPTION_QUEUES,
 };
 
 static const struct option_spec options[] = {
 	[OPTION_CHECK] = {"check", NULL, "exit with 1 when something is wrong"},
+	[OPTION_QUEUES] = {"queues", NULL, "how packets are spread over CPUs, so over queues"},
 	{NULL, NULL, NULL},
 };
 
-static uint64_t packets_seen(const struct cpu_counters *counters)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < REASON_SLOTS; i++)
-		sum += counters->reasons[i].passed.packets + counters->reasons[i].dropped.packets +
-		       counters->reasons[i].would_drop.packets;
-	return sum;
-}
-
-static int read_summary(const struct target *target, struct summary *summary)
-{
-	const struct running *running = &target->running;
-	struct cpu_counters raw;
-	int64_t used = count_entries(running);
-	uint64_t now = time(NULL);
-	int err = used < 0 ? used
-			   : read_counters(running, &summary->counters) ?:
-			     read_raw_counters(running, &raw) ?:
-			     read_deleted(running, &summary->deleted);
-
-	if (err)
-		return err;
-	summary->netdev = target->netdev;
-	summary->attachment = running->attachment;
-	summary->config = running->config;
-	summary->table = running->table;
-	summary->used = used;
-	summary->seen_since_attach = packets_seen(&raw);
-	summary->device_packets = target->netdev.rx_packets - running->table.device_packets;
-	summary->attached_seconds = now - running->config.attached_ns / NS_PER_SECOND;
-	summary->trial_left_ns = trial_left_ns(running);
-	summary->gate_closed = gate_is_closed(running);
-	summary->pins_complete = pins_complete(target->netdev.ifindex);
-	return 0;
-}
-
-static enum exit_status read_one(const char *name, struct summary *summary)
+static enum exit_status read_one(const struct invocation *invocation, const char *name,
+				 struct summary *summary)
 {
 	struct target target;
 	enum exit_status status = target_open(name, &target);
@@ -65,7 +30,9 @@ static enum exit_status read_one(const char *name, struct summary *summary)
 
 	if (status != EXIT_DONE)
 		return status;
-	err = read_summary(&target, summary);
+	err = summary_read(&target.netdev, &target.running, summary);
+	if (!err && invocation->values[OPTION_QUEUES])
+		err = summary_read_queues(&target.running, summary);
 	target_close(&target);
 	if (!err)
 		return EXIT_DONE;
@@ -86,7 +53,7 @@ static enum exit_status judge(const struct invocation *invocation, const struct 
 static enum exit_status show_one(const struct invocation *invocation, const char *name)
 {
 	struct summary summary;
-	enum exit_status status = read_one(name, &summary);
+	enum exit_status status = read_one(invocation, name, &summary);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -94,6 +61,7 @@ static enum exit_status show_one(const struct invocation *invocation, const char
 		json_print(summary_json(&summary));
 	else
 		summary_print(&summary);
+	summary_free(&summary);
 	return judge(invocation, &summary);
 }
 
@@ -118,12 +86,13 @@ static enum exit_status show_all(const struct invocation *invocation)
 		}
 		if (err || !there.ours)
 			continue;
-		status = read_one(list[i].name, &summary);
+		status = read_one(invocation, list[i].name, &summary);
 		if (status == EXIT_DONE) {
 			if (array)
 				json_object_array_add(array, summary_json(&summary));
 			else
 				summary_print(&summary);
+			summary_free(&summary);
 			shown++;
 			status = judge(invocation, &summary);
 		}
@@ -166,10 +135,13 @@ static enum exit_status run(const struct invocation *invocation)
 
 const struct command command_status = {
 	.name = "status",
-	.arguments = "[IFACE] [--check] [--json]",
+	.arguments = "[IFACE] [--check] [--queues] [--json]",
 	.summary = "what runs, its totals, reasons and table",
-	.notes = "Without IFACE: all interfaces of this network namespace (an array with --json).\n"
-		 "packets seen = the sum over all reasons.",
+	.notes =
+		"Without IFACE: all interfaces of this network namespace (an array with --json).\n"
+		"packets seen = the sum over all reasons.\n"
+		"A receive queue is served by one CPU at a time, so --queues counts by CPU: since the\n"
+		"table was made, whatever was reset.",
 	.positionals_min = 0,
 	.positionals_max = 1,
 	.reads = true,

@@ -17,12 +17,23 @@ struct summary {
 	uint64_t seen_since_attach;   /* packets, whatever was reset */
 	uint64_t device_packets;      /* received by the device since attach */
 	uint64_t attached_seconds;
-	uint64_t used; /* entries */
+	uint64_t refill_ns; /* the policy's longest */
+	uint64_t used;	    /* entries */
+	uint64_t young;	    /* of these, made within the longest refill */
 	uint64_t deleted;
+	uint64_t *cpu_packets; /* of each possible CPU; NULL: nobody asked */
+	unsigned int cpus, cpus_online;
 	bool pins_complete;
 	bool gate_closed;	/* now */
 	uint64_t trial_left_ns; /* until the former state is back; 0: nothing is on trial */
 };
+
+/** summary_read - 0, or -errno. summary_free() after it succeeded. */
+int summary_read(const struct netdev *netdev, const struct running *running,
+		 struct summary *summary);
+/** summary_read_queues - adds what --queues is about: 0, or -errno. */
+int summary_read_queues(const struct running *running, struct summary *summary);
+void summary_free(struct summary *summary);
 
 /* Packets of one kind over all reasons. */
 struct totals {
@@ -48,6 +59,26 @@ struct problems {
 
 /** summary_problems - what is wrong with a running limiter; pure. */
 void summary_problems(const struct summary *summary, struct problems *problems);
+
+/* What is worth knowing and not wrong: --check doesn't mind. */
+#define WARNINGS_MAX 4
+
+struct warnings {
+	int count;
+	char text[WARNINGS_MAX][384];
+};
+
+/** summary_warnings - a table that fills, a gate that refused, packets on few CPUs; pure. */
+void summary_warnings(const struct summary *summary, struct warnings *warnings);
+
+/** summary_fill - how full the table is, 0 to 1. */
+double summary_fill(const struct summary *summary);
+
+/** summary_is_early - it has not run for a longest refill yet: what was seen tells little. */
+bool summary_is_early(const struct summary *summary);
+
+/** summary_sources - the size of table that what was seen needs; a power of two. */
+uint64_t summary_sources(const struct summary *summary);
 
 void summary_print(const struct summary *summary);
 struct json_object *summary_json(const struct summary *summary);

@@ -32,6 +32,10 @@ static void put_table(struct json_object *object, const struct summary *summary)
 	json_put_text(table, "type", "lru");
 	json_put_number(table, "capacity", summary->table.capacity);
 	json_put_number(table, "used", summary->used);
+	json_object_object_add(table, "fill", json_object_new_double(summary_fill(summary)));
+	json_put_number(table, "young", summary->young);
+	json_put_seconds(table, "longest_refill_seconds",
+			 (double)summary->refill_ns / NS_PER_SECOND);
 	json_put_number(table, "created", events->created);
 	json_put_number(table, "evicted", summary_evicted(summary));
 	json_put_null(table, "evicted_live"); /* the kernel tells nobody what it evicts */
@@ -106,6 +110,31 @@ static void put_problems(struct json_object *object, const struct summary *summa
 	json_object_object_add(object, "problems", list);
 }
 
+static void put_warnings(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *list = json_object_new_array();
+	struct warnings warnings;
+
+	summary_warnings(summary, &warnings);
+	for (int i = 0; i < warnings.count; i++)
+		json_object_array_add(list, json_object_new_string(warnings.text[i]));
+	json_object_object_add(object, "warnings", list);
+}
+
+static void put_queues(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned int i = 0; i < summary->cpus; i++) {
+		struct json_object *cpu = json_object_new_object();
+
+		json_put_number(cpu, "cpu", i);
+		json_put_number(cpu, "packets", summary->cpu_packets[i]);
+		json_object_array_add(list, cpu);
+	}
+	json_object_object_add(object, "queues", list);
+}
+
 struct json_object *summary_json(const struct summary *summary)
 {
 	struct json_object *object = json_object_new_object();
@@ -127,6 +156,9 @@ struct json_object *summary_json(const struct summary *summary)
 	put_totals(object, summary);
 	put_reasons(object, summary);
 	put_limits(object, summary);
+	if (summary->cpu_packets)
+		put_queues(object, summary);
 	put_problems(object, summary);
+	put_warnings(object, summary);
 	return object;
 }

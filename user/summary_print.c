@@ -100,10 +100,39 @@ static void print_totals(const struct summary *summary)
 		       totals.would_drop_packets);
 }
 
-void summary_print(const struct summary *summary)
+static void print_queues(const struct summary *summary)
+{
+	uint64_t total = 0;
+	unsigned int idle = 0;
+
+	for (unsigned int i = 0; i < summary->cpus; i++) {
+		total += summary->cpu_packets[i];
+		idle += !summary->cpu_packets[i];
+	}
+	printf("\n  %-12s %14s %8s\n", "cpu", "packets", "share");
+	for (unsigned int i = 0; i < summary->cpus; i++)
+		if (summary->cpu_packets[i])
+			printf("  %-12u %14" PRIu64 " %6.1f %%\n", i, summary->cpu_packets[i],
+			       100.0 * (double)summary->cpu_packets[i] / (double)total);
+	if (idle)
+		printf("  %u more saw none\n", idle);
+}
+
+static void print_remarks(const struct summary *summary)
 {
 	struct problems problems;
+	struct warnings warnings;
 
+	summary_problems(summary, &problems);
+	summary_warnings(summary, &warnings);
+	for (int i = 0; i < problems.count; i++)
+		printf("\n  ! %s\n", problems.text[i]);
+	for (int i = 0; i < warnings.count; i++)
+		printf("\n  note: %s\n", warnings.text[i]);
+}
+
+void summary_print(const struct summary *summary)
+{
 	print_head(summary);
 	if (summary->trial_left_ns)
 		printf("  ON TRIAL: goes back in %.0f s unless `xdp-limit confirm %s` comes\n",
@@ -113,7 +142,7 @@ void summary_print(const struct summary *summary)
 	print_limits(summary);
 	print_reasons(summary);
 	print_totals(summary);
-	summary_problems(summary, &problems);
-	for (int i = 0; i < problems.count; i++)
-		printf("\n  ! %s\n", problems.text[i]);
+	if (summary->cpu_packets)
+		print_queues(summary);
+	print_remarks(summary);
 }

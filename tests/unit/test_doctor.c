@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "doctor.h"
+#include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -124,6 +125,15 @@ CHANGE(foreign, interface->attachment.mode = MODE_NATIVE; interface->attachment.
        snprintf(interface->attachment.program_name, 16, "their_prog"))
 CHANGE(attached_unknown, interface->attachment_err = -EPERM)
 
+CHANGE(limited, ours(facts); interface->limited = true; interface->summary.table.capacity = 65536;
+       interface->summary.table.words = 1; interface->summary.used = 60000;
+       interface->summary.young = 40000; interface->summary.refill_ns = 2 * NS_PER_SECOND;
+       interface->summary.attached_seconds = 100;
+       interface->summary.counters.events.created = 70000)
+CHANGE(limited_gate, limited(facts);
+       interface->summary.counters.reasons[REASON_GATE_CLOSED].dropped.packets = 77)
+CHANGE(limited_failures, limited(facts); interface->summary.counters.events.insert_failures = 5)
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 struct row {
 	const char *name;
@@ -209,6 +219,13 @@ static struct row rows[] = {
 	{"ours in generic mode", ours_generic, "attached", FINDING_INFO, "generic", "slower"},
 	{"a foreign program", foreign, "attached", FINDING_FIX,
 	 "the foreign program 'their_prog', id 77, native mode, by netlink", "--force"},
+	{"no table where there is no limiter", nothing, "table", FINDING_OK, "", NULL},
+	{"a table's pressure, and the size that would do", limited, "table", FINDING_OK,
+	 "65536 sources (8.5 MiB), 60000 used, 10000 evicted, 700 created a second, longest refill 2s",
+	 "`sources: 131072` (17 MiB) would do"},
+	{"a gate that refused", limited_gate, "table", FINDING_INFO, "65536", "the 77 packets"},
+	{"O-011: failed inserts", limited_failures, "table", FINDING_INFO, "65536",
+	 "5 packets found no place"},
 	{"attached, but not for us to see", attached_unknown, "attached", FINDING_INFO,
 	 "Operation not permitted", NULL},
 };

@@ -129,6 +129,132 @@ static void test_problems(void **state)
 		fail_msg("'%s' does not contain '%s'", problems.text[0], row->text);
 }
 
+/* ---- what is worth knowing ---- */
+
+struct warning_row {
+	const char *name;
+	uint64_t used, young, created, refused;
+	bool closed;
+	uint64_t packets[4]; /* by CPU; all 0: nobody asked for queues */
+	unsigned int online;
+	const char *text; /* in the first warning; NULL: there is none */
+	const char *more; /* too */
+};
+
+// clang-format off
+static struct warning_row warning_rows[] = {
+	{"O-005: 79 % is nothing to say", 818, 818, 818, 0, false, {0}, 0, NULL, NULL},
+	{"O-005: 80 % is", 820, 10, 820, 0, false, {0}, 0, "the table is 80 % full",
+	 "no bucket is lost"},
+	{"O-005: 80 % of young entries are worse", 820, 820, 820, 0, false, {0}, 0,
+	 "the table is 80 % full", "--sources 4096 --recreate"},
+	{"O-005: all entries used", 1024, 10, 1024, 0, false, {0}, 0, "the table is full,",
+	 "which is normal"},
+	{"O-005: what has evicted is full though some wait on free lists", 1000, 11, 5000, 0, false,
+	 {0}, 0, "the table is full,", "1 % of it are younger than the longest refill (2s)"},
+	{"O-005: full of young entries", 1000, 900, 5000, 0, false, {0}, 0, "the table is full,",
+	 "may evict a bucket before it is full again"},
+	{"a table that forgot its sources is not full", 10, 10, 5000, 0, false, {0}, 0, NULL, NULL},
+	{"the gate refused, and is open again", 10, 10, 10, 77, false, {0}, 0,
+	 "the gate refused 77 packets", "--sources 2048 --recreate"},
+	{"the gate is closed: a problem, said there", 10, 10, 10, 77, true, {0}, 0, NULL, NULL},
+	{"O-125: one CPU sees five times as much as another", 1, 0, 1, 0, false,
+	 {5000, 1000, 2000, 2000}, 4, "the busiest of 4 CPUs sees 5000 packets, the idlest 1000",
+	 "ethtool -X rv0 equal 4"},
+	{"O-125: four times as much is no matter", 1, 0, 1, 0, false, {4000, 1000, 2000, 2000}, 4,
+	 NULL, NULL},
+	{"O-125: CPUs that are not there see nothing", 1, 0, 1, 0, false, {5000, 4000, 0, 0}, 2,
+	 NULL, NULL},
+	{"O-125: one that is there and sees nothing", 1, 0, 1, 0, false, {5000, 0, 4000, 0}, 3,
+	 "the busiest of 3 CPUs sees 5000 packets, the idlest 0", "RSS"},
+	{"O-125: a handful of packets proves nothing", 1, 0, 1, 0, false, {900, 0, 0, 0}, 4, NULL,
+	 NULL},
+	{"O-125: with one CPU there is nothing to spread", 1, 0, 1, 0, false, {5000, 0, 0, 0}, 1,
+	 NULL, NULL},
+};
+// clang-format on
+
+static struct summary pressed(struct warning_row *row)
+{
+	struct summary summary = healthy();
+
+	summary.used = row->used;
+	summary.young = row->young;
+	summary.refill_ns = 2 * NS_PER_SECOND;
+	summary.counters.events.created = row->created;
+	summary.counters.reasons[REASON_GATE_CLOSED].dropped.packets = row->refused;
+	summary.gate_closed = row->closed;
+	if (row->online) {
+		summary.cpu_packets = row->packets;
+		summary.cpus = COUNT(row->packets);
+		summary.cpus_online = row->online;
+	}
+	return summary;
+}
+
+static void test_warnings(void **state)
+{
+	struct warning_row *row = *state;
+	struct summary summary = pressed(row);
+	struct warnings warnings;
+	struct problems problems;
+
+	summary_warnings(&summary, &warnings);
+	assert_int_equal(warnings.count, row->text ? 1 : 0);
+	if (row->text &&
+	    (!strstr(warnings.text[0], row->text) || !strstr(warnings.text[0], row->more)))
+		fail_msg("'%s' does not contain '%s' and '%s'", warnings.text[0], row->text,
+			 row->more);
+	/* They don't make --check fail. */
+	summary_problems(&summary, &problems);
+	assert_int_equal(problems.count, row->closed ? 1 : 0);
+}
+
+static void test_longest_warning(void **state)
+{
+	struct warning_row row = {
+		.used = UINT32_MAX,
+		.young = UINT32_MAX,
+		.created = UINT64_MAX,
+		.refused = UINT64_MAX,
+	};
+	struct summary summary = pressed(&row);
+	struct warnings warnings;
+
+	(void)state;
+	summary.table.capacity = UINT32_MAX;
+	summary_warnings(&summary, &warnings);
+	assert_int_equal(warnings.count, 2);
+	for (int i = 0; i < warnings.count; i++)
+		assert_true(strlen(warnings.text[i]) < sizeof(warnings.text[i]) - 1);
+}
+
+struct size_row {
+	const char *name;
+	uint64_t created, seconds, young, refill_s, sources;
+};
+
+static struct size_row size_rows[] = {
+	{"size: the smallest will do for a few", 10, 3600, 10, 2, 1024},
+	{"size: five times what comes in a longest refill", 3000 * 3600, 3600, 0, 60, 1048576},
+	{"size: 2.5 times what came at once", 50000, 3600, 50000, 2, 131072},
+	{"size: never beyond the largest", UINT64_MAX, 90000, 0, 86400, 268435456},
+	{"size: at the gate's floor what lets the newcomers in", 1000000, 100000, 0, 86400, 8192},
+	{"size: not before it has run for a longest refill", 1000000, 59, 400, 60, 1024},
+};
+
+static void test_sources(void **state)
+{
+	const struct size_row *row = *state;
+	struct summary summary = healthy();
+
+	summary.counters.events.created = row->created;
+	summary.attached_seconds = row->seconds;
+	summary.young = row->young;
+	summary.refill_ns = row->refill_s * NS_PER_SECOND;
+	assert_int_equal(summary_sources(&summary), row->sources);
+}
+
 /* ---- O-107: every number in full, in text and in JSON ---- */
 
 static uint64_t presets[] = {
@@ -238,8 +364,8 @@ static void test_json_in_full(void **state)
 static void test_json_keys(void **state)
 {
 	static const char *const keys[] = {
-		"interface", "ifindex", "mode",	  "attached_via", "program_id",
-		"dry_run",   "table",	"totals", "reasons",	  "limits",
+		"interface", "ifindex", "mode",	   "attached_via", "program_id", "dry_run",
+		"table",     "totals",	"reasons", "limits",	   "problems",	 "warnings",
 	};
 	struct summary summary = healthy();
 	struct json_object *object = summary_json(&summary), *value;
@@ -279,6 +405,7 @@ static const struct CMUnitTest plain[] = {
 	{.name = "totals: passed includes what would have been dropped; all adds up",
 	 .test_func = test_totals},
 	{.name = "JSON: the documented keys, and every reason", .test_func = test_json_keys},
+	{.name = "the longest warning is not cut", .test_func = test_longest_warning},
 	{.name = "reasons: a name and a text each", .test_func = test_reasons},
 	PRESET(0, "O-107: 2^32-1 and one more, as text", test_text_in_full),
 	PRESET(1, "O-107: 2^53 and one more, as text", test_text_in_full),
@@ -290,13 +417,18 @@ static const struct CMUnitTest plain[] = {
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(plain) + COUNT(evicted_rows) + COUNT(problem_rows)];
+	struct CMUnitTest tests[COUNT(plain) + COUNT(evicted_rows) + COUNT(problem_rows) +
+				COUNT(warning_rows) + COUNT(size_rows)];
 	size_t count = 0;
 
 	for (size_t i = 0; i < COUNT(plain); i++)
 		tests[count++] = plain[i];
 	for (size_t i = 0; i < COUNT(evicted_rows); i++)
 		tests[count++] = (struct CMUnitTest)ROW(evicted_rows[i], test_evicted);
+	for (size_t i = 0; i < COUNT(warning_rows); i++)
+		tests[count++] = (struct CMUnitTest)ROW(warning_rows[i], test_warnings);
+	for (size_t i = 0; i < COUNT(size_rows); i++)
+		tests[count++] = (struct CMUnitTest)ROW(size_rows[i], test_sources);
 	for (size_t i = 0; i < COUNT(problem_rows); i++)
 		tests[count++] = (struct CMUnitTest)ROW(problem_rows[i], test_problems);
 	return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
