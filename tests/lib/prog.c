@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "prog.h"
 #include "kernel_object.h"
 
@@ -91,6 +92,20 @@ static void load(struct limiter *limiter, const struct policy *policy)
 	assert_int_equal(bpf_map_update_elem(running->maps[MAP_SWITCHES], &index, &switches, 0), 0);
 }
 
+/* What no LRU does at will: an insert that fails. */
+static void replace_by_hash(struct limiter *limiter)
+{
+	struct bpf_map *buckets = bpf_object__find_map_by_name(object_of(limiter),
+							       map_names[MAP_BUCKETS]);
+	int map = bpf_map_create(BPF_MAP_TYPE_HASH, map_names[MAP_BUCKETS],
+				 sizeof(struct bucket_key), GROUP_SIZE(limiter->table.words),
+				 limiter->table.capacity, NULL);
+
+	assert_true(map >= 0);
+	assert_int_equal(bpf_map__reuse_fd(buckets, map), 0);
+	close(map);
+}
+
 static void open_fresh(struct limiter *limiter, const struct policy *policy,
 		       const struct limiter_facts *facts)
 {
@@ -101,6 +116,8 @@ static void open_fresh(struct limiter *limiter, const struct policy *policy,
 		fail_msg("table_new: %s", why.text);
 	fill_config(limiter, policy, facts, 1);
 	assert_int_equal(object_fresh_maps(object_of(limiter), &limiter->table), 0);
+	if (facts->refuses)
+		replace_by_hash(limiter);
 	load(limiter, policy);
 }
 

@@ -28,6 +28,7 @@ struct limiter_facts {
 	bool no_skb_facts; /* as on kernels before 6.2 */
 	bool may_have_frags;
 	unsigned int possible_cpus; /* 0: the machine's */
+	bool refuses;		    /* a hash instead of the LRU: once it is full, it refuses */
 };
 
 /* All of these fail the running cmocka test when the kernel refuses. */
