@@ -184,8 +184,8 @@ struct {
 
 EXACT_MAP(file_exact, 1);
 PREFIX_MAP(file_prefix, struct prefix_listing, 1);
-FILTER_MAP(file_xbits, EXACT_FILTER_WORDS);
-FILTER_MAP(file_pbits, PREFIX_FILTER_WORDS);
+FILTER_MAP(file_xbits, 1); /* as large as the lists' filters where the policy has such lists */
+FILTER_MAP(file_pbits, 1);
 PREFIX_MAP(live_prefix, struct prefix_listing, LIVE_PREFIXES);
 FILTER_MAP(live_xbits, EXACT_FILTER_WORDS);
 FILTER_MAP(live_pbits, 2 * PREFIX_FILTER_WORDS); /* two halves, to change at once */
@@ -211,11 +211,11 @@ struct {
 
 /* Tiers by prefix of the source: value is the tier, from 1. Made anew for each program. */
 PREFIX_MAP(tier_prefix, __u32, 1);
-FILTER_MAP(tier_pbits, PREFIX_FILTER_WORDS);
+FILTER_MAP(tier_pbits, 1);
 
 /*
  * Sources that a limit banned, by the table's own source prefix. Written by the program. One entry that
- * nobody uses where no limit bans; else PENALTY_CAPACITY, which the kernel takes at once.
+ * nobody uses where no limit bans; else PENALTY_CAPACITY, which the kernel takes at once. So are the bits.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -223,7 +223,7 @@ struct {
 	__type(value, struct penalty);
 	__uint(max_entries, 1);
 } penalties SEC(".maps");
-FILTER_MAP(penalty_bits, EXACT_FILTER_WORDS);
+FILTER_MAP(penalty_bits, 1);
 
 /*
  * The program that a trial falls back to. Of this program alone, and pinned with or without a trial: the

@@ -219,10 +219,10 @@ struct penalty {
 
 /*
  * Filters: most packets pass all lists by a bit. A set bit only means "look". Exact addresses have
- * 2^20 bits; prefixes have 2^16 over the first bits of an address, as many as the shortest has.
+ * 2^20 bits; prefixes too, over as many of an address's first bits as the shortest has.
  */
 #define EXACT_FILTER_WORDS  16384
-#define PREFIX_FILTER_WORDS 1024
+#define PREFIX_FILTER_WORDS 16384
 
 struct prefix_filter {
 	__u8 used;

@@ -20,12 +20,12 @@ FILTER_INLINE __u32 exact_filter_bit(__u64 seed, __u64 first, __u64 second)
 	return (mix(mix(seed, first), second) * 0x9e3779b97f4a7c15ULL) >> 44;
 }
 
-/** A bit of 2^16 for the first @bits of @top, an address's first word (64 bits) in host order. */
+/** A bit of 2^20 for the first @bits of @top, an address's first word (64 bits) in host order. */
 FILTER_INLINE __u32 prefix_filter_bit(__u64 seed, __u64 top, __u32 bits, __u32 family)
 {
 	__u64 kept = bits ? top >> (64 - bits) : 0;
 
-	return (mix(mix(seed, family), kept) * 0x9e3779b97f4a7c15ULL) >> 48;
+	return (mix(mix(seed, family), kept) * 0x9e3779b97f4a7c15ULL) >> 44;
 }
 
 #endif

@@ -29,6 +29,26 @@ static void count_list(const struct policy_prefixes *list, uint32_t *addresses, 
 			++*prefixes;
 }
 
+/* Whoever has nothing to look for looks at no bit. */
+static int size_filters(struct bpf_object *object, const struct config *config)
+{
+	const struct {
+		const char *map;
+		uint32_t entries;
+	} sizes[] = {
+		{"file_xbits", config->list_addresses ? EXACT_FILTER_WORDS : 1},
+		{"file_pbits", config->list_filter.used ? PREFIX_FILTER_WORDS : 1},
+		{"tier_pbits", config->tier_filter.used ? PREFIX_FILTER_WORDS : 1},
+		{map_names[MAP_PENALTIES], penalty_entries(config)},
+		{map_names[MAP_PENALTY_BITS], config->penalties ? EXACT_FILTER_WORDS : 1},
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !err; i++)
+		err = bpf_map__set_max_entries(map_named(object, sizes[i].map), sizes[i].entries);
+	return err;
+}
+
 int object_size_lists(struct bpf_object *object, const struct policy *policy,
 		      const struct config *config)
 {
@@ -41,8 +61,7 @@ int object_size_lists(struct bpf_object *object, const struct policy *policy,
 	return bpf_map__set_max_entries(map_named(object, "file_exact"), addresses ?: 1) ?:
 	       bpf_map__set_max_entries(map_named(object, "file_prefix"), prefixes ?: 1) ?:
 	       bpf_map__set_max_entries(map_named(object, "tier_prefix"), tiers ?: 1) ?:
-	       bpf_map__set_max_entries(map_named(object, map_names[MAP_PENALTIES]),
-					penalty_entries(config));
+	       size_filters(object, config);
 }
 
 /* ---- contents ---- */

@@ -273,22 +273,27 @@ static bool has_ended(const struct live_prefix *prefix, uint64_t now)
 /* The filter over all of @set goes to the half that is not in use; one word makes it hold. */
 static int switch_filter(const struct running *running, const struct live_set *set)
 {
-	uint64_t words[PREFIX_FILTER_WORDS] = {0};
+	uint64_t *words = calloc(PREFIX_FILTER_WORDS, sizeof(*words));
 	struct prefix_filter filter = filter_none();
 	struct switches switches;
 	struct live_lists live;
-	int err = read_switches(running, &switches, &live);
+	int err = words ? read_switches(running, &switches, &live) : -ENOMEM;
 
+	if (err) {
+		free(words);
+		return err;
+	}
 	for (size_t i = 0; i < set->count; i++)
 		filter_admit(&filter, &set->prefixes[i].key);
 	for (size_t i = 0; i < set->count; i++)
 		filter_set_prefix(words, &filter, running->config.seed, &set->prefixes[i].key);
 	filter.half = !live.prefixes.half;
-	err = err
-		      ?: write_words(running->maps[MAP_LIVE_PREFIX_BITS], words,
-				     filter.half ? PREFIX_FILTER_WORDS : 0, PREFIX_FILTER_WORDS);
+	err = write_words(running->maps[MAP_LIVE_PREFIX_BITS], words,
+			  filter.half ? PREFIX_FILTER_WORDS : 0, PREFIX_FILTER_WORDS);
 	live.prefixes = filter;
-	return err ?: write_switches(running, &switches, &live);
+	err = err ?: write_switches(running, &switches, &live);
+	free(words);
+	return err;
 }
 
 /* What has ended on all lists leaves the trie and the set. */

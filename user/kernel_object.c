@@ -55,25 +55,28 @@ static struct bpf_map *map_of(struct bpf_object *object, int id)
  * Shared where they are as large as this policy needs. Where they aren't, they are empty: no limit banned
  * so far, or none bans any more and nobody serves a ban. Then they are made anew.
  */
-static int share_penalties(struct bpf_object *object, const struct config *config, int penalties)
+static int share_penalties(struct bpf_object *object, const struct config *config,
+			   const int maps[MAP_COUNT])
 {
 	struct bpf_map_info info = {0};
 	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(penalties, &info, &size))
+	if (bpf_obj_get_info_by_fd(maps[MAP_PENALTIES], &info, &size))
 		return -errno;
 	if (info.max_entries != penalty_entries(config))
 		return 0;
-	return bpf_map__reuse_fd(map_of(object, MAP_PENALTIES), penalties);
+	return bpf_map__reuse_fd(map_of(object, MAP_PENALTIES), maps[MAP_PENALTIES])
+		       ?: bpf_map__reuse_fd(map_of(object, MAP_PENALTY_BITS),
+					    maps[MAP_PENALTY_BITS]);
 }
 
 int object_share_maps(struct bpf_object *object, const struct config *config,
 		      const int maps[MAP_COUNT])
 {
-	int err = share_penalties(object, config, maps[MAP_PENALTIES]);
+	int err = share_penalties(object, config, maps);
 
 	for (int i = 0; i < MAP_COUNT && !err; i++)
-		if (i != MAP_PREVIOUS && i != MAP_PENALTIES)
+		if (i != MAP_PREVIOUS && i != MAP_PENALTIES && i != MAP_PENALTY_BITS)
 			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
 	return err;
 }
@@ -83,9 +86,9 @@ int object_share_lists(struct bpf_object *object, const struct config *config,
 {
 	static const int lists[] = {
 		MAP_GUARDS,	     MAP_LIVE_EXACT,	   MAP_LIVE_PREFIX,
-		MAP_LIVE_EXACT_BITS, MAP_LIVE_PREFIX_BITS, MAP_PENALTY_BITS,
+		MAP_LIVE_EXACT_BITS, MAP_LIVE_PREFIX_BITS,
 	};
-	int err = share_penalties(object, config, maps[MAP_PENALTIES]);
+	int err = share_penalties(object, config, maps);
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !err; i++)
 		err = bpf_map__reuse_fd(map_of(object, lists[i]), maps[lists[i]]);

@@ -5,12 +5,14 @@
 #include "compile.h"
 #include "compile_lists.h"
 
-#define HASH_BUCKET  16	 /* list head and lock */
-#define HASH_ENTRY   96	 /* an address of a list: header, key, value, as the allocator rounds it */
-#define TRIE_LISTING 256 /* a prefix of a list, and the fork above it */
-#define TRIE_NUMBER  160 /* a prefix of a tier or a match, and the fork */
-#define SMALL_MAPS   36
-#define SMALL_MAP    4096 /* its own header, and what is below a page */
+#define HASH_BUCKET   16  /* list head and lock */
+#define HASH_ENTRY    96  /* an address of a list: header, key, value, as the allocator rounds it */
+#define TRIE_LISTING  256 /* a prefix of a list, and the fork above it */
+#define TRIE_NUMBER   160 /* a prefix of a tier or a match, and the fork */
+#define EXACT_FILTER  (EXACT_FILTER_WORDS * 8ULL)
+#define PREFIX_FILTER (PREFIX_FILTER_WORDS * 8ULL)
+#define SMALL_MAPS    36
+#define SMALL_MAP     4096 /* its own header, and what is below a page */
 /* Per CPU: what the undo needs (struct charge_log), and what the allocator rounds up. */
 #define CPU_SMALL 1024
 
@@ -72,9 +74,24 @@ static uint64_t tier_memory(const struct policy *policy)
 	return memory;
 }
 
+static uint64_t penalty_memory(const struct config *config)
+{
+	return lru_memory(penalty_entries(config), sizeof(struct address_key),
+			  sizeof(struct penalty)) +
+	       (config->penalties ? EXACT_FILTER : 0);
+}
+
+static uint64_t filter_memory(const struct config *config)
+{
+	return (config->list_addresses ? EXACT_FILTER : 0) +
+	       (config->list_filter.used ? PREFIX_FILTER : 0) +
+	       (config->tier_filter.used ? PREFIX_FILTER : 0);
+}
+
 uint64_t memory_base(unsigned int possible_cpus)
 {
-	const uint64_t filters = (3ULL * EXACT_FILTER_WORDS + 4ULL * PREFIX_FILTER_WORDS) * 8;
+	/* Of the live lists, which may come at any time. */
+	const uint64_t filters = EXACT_FILTER + 2 * PREFIX_FILTER;
 	const uint64_t cpu = sizeof(struct cpu_counters) +
 			     CACHE_SLOTS * sizeof(struct cached_tally) + GROUP_SIZE(MAX_LIMITS) +
 			     CPU_SMALL;
@@ -87,8 +104,7 @@ uint64_t memory_limiter(const struct table_identity *table, const struct policy 
 			const struct config *config, unsigned int possible_cpus)
 {
 	return table_memory(table->capacity, table->words) + log_memory(table) +
-	       lru_memory(penalty_entries(config), sizeof(struct address_key),
-			  sizeof(struct penalty)) +
+	       penalty_memory(config) + filter_memory(config) +
 	       list_memory(&policy->allow, &policy->deny) + tier_memory(policy) +
 	       match_memory(policy, config) + memory_base(possible_cpus);
 }

@@ -215,9 +215,9 @@ million_buckets() {
 	local flood reading=0
 
 	topology neighbours
-	attach --rate 50000pps --burst 50000 --sources 2097152
+	attach --rate 60000pps --burst 60000 --sources 2097152
 	fill_table
-	send --frame udp4 --source 192.0.2.77 --count 60000
+	send --frame udp4 --source 192.0.2.77 --count 120000
 	expect_top_within 2000000
 	expect_equal "the one that lost most" "$(jq -r '.[0].source' "$SCRATCH/top")" 192.0.2.77
 
@@ -230,12 +230,12 @@ million_buckets() {
 	# Meanwhile a source within its limit.
 	readers &
 	reading=$!
-	send --frame udp4 --source 192.0.2.10 --rate 20000 --count 60000
+	send --frame udp4 --source 192.0.2.10 --rate 50000 --count 200000
 	touch "$SCRATCH/enough"
 	wait "$reading" || fail "a reader failed"
 	note "$(wc -l <"$SCRATCH/readings") readings of the table meanwhile"
 	expect_at_least "readings" "$(wc -l <"$SCRATCH/readings")" 1
-	expect_equal "passed" "$(source_field 192.0.2.10 .passed_packets)" 60000
+	expect_equal "passed" "$(source_field 192.0.2.10 .passed_packets)" 200000
 	expect_equal "dropped" "$(source_field 192.0.2.10 .dropped_packets)" 0
 }
 

@@ -14,6 +14,7 @@
 
 #define PLAIN "limits: [{name: x, rate: 9/s}]\n"
 
+// clang-format off
 /* What @text takes more than PLAIN, of the same table. */
 static const struct row {
 	const char *name, *text;
@@ -21,19 +22,20 @@ static const struct row {
 } rows[] = {
 	{"nothing more", PLAIN, 0, 0},
 	{"a rate of its own costs nothing", "limits: [{name: x, rate: 50000/s}]", 0, 0},
-	{"bans", "limits: [{name: x, rate: 9/s, on-exceed: {ban: 1m}}]", 6 * MIB - KIB,
-	 6 * MIB + KIB},
+	{"bans, and their filter", "limits: [{name: x, rate: 9/s, on-exceed: {ban: 1m}}]",
+	 6 * MIB + 127 * KIB, 6 * MIB + 129 * KIB},
 	{"a port", "limits: [{name: x, rate: 9/s, match: {protocol: udp, destination-port: 53}}]",
 	 514 * KIB, 514 * KIB},
-	{"an address and a prefix on a list", "deny: [192.0.2.1, 198.51.100.0/24]\n" PLAIN, 256,
-	 1024},
-	{"a tier",
+	{"an address and a prefix on a list, and their filters",
+	 "deny: [192.0.2.1, 198.51.100.0/24]\n" PLAIN, 256 * KIB + 256, 257 * KIB},
+	{"a tier, and its filter",
 	 "tiers: [{name: a, sources: [10.0.0.0/8]}]\n"
 	 "limits: [{name: x, rate: 9/s, tiers: {a: 99/s}}]",
-	 100, 200},
+	 128 * KIB + 100, 128 * KIB + 200},
 	{"a sliding log", "limits: [{name: x, rate: 9/s, algorithm: sliding-log}]", 340 * 1024,
 	 350 * 1024},
 };
+// clang-format on
 
 static uint64_t memory_of(const char *text)
 {
