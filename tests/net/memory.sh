@@ -7,6 +7,9 @@
 
 [ "$(command -v bpftool)" ] || skip "needs bpftool"
 
+# Before, memlock is entries times sizes, whatever was allocated.
+printf '%s\n' 6.4 "$(uname -r)" | sort -CV || skip "memlock is a guess before Linux 6.4"
+
 MIB=1048576
 
 # memlock NAME...: bytes of these maps of the running program, of all without a name. A map in `live_exact`
