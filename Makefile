@@ -152,6 +152,12 @@ check: setup ## build and run all tests, also under sanitizers (root)
 	@tests/run unit prog net $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
 		$(ASAN_NET_TESTS); status=$$?; $(give_back); exit $$status
 
+.PHONY: check-kernels
+check-kernels: ## run tests on Debian's 6.1 and 6.12 kernels, in qemu (root)
+	$(Q)scripts/setup.sh build test kernels
+	$(Q)$(MAKE) tests
+	@tests/kernels/check.sh; status=$$?; $(give_back); exit $$status
+
 .PHONY: demo
 demo: setup ## a flood and an honest client, without the limiter and with it (root)
 	$(Q)$(MAKE) all build/tests/tools/xdpl-send

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs the Debian packages that building, testing and linting need; says nothing if all are there.
 #
-#	scripts/setup.sh [SET...]		install what is missing (root); all sets without arguments
+#	scripts/setup.sh [SET...]		install what is missing (root); build, test and lint
+#						without arguments
 #	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
 #
-# Sets: build, test, lint.
+# Sets: build, test, lint, kernels.
 set -eu -o pipefail
 
 # SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory.
@@ -36,6 +37,10 @@ lint  command clang-format  clang-format
 lint  command clang-tidy    clang-tidy
 lint  command cppcheck      cppcheck
 lint  command shellcheck    shellcheck
+kernels command qemu-system-x86_64 qemu-system-x86
+kernels command cpio        cpio
+kernels command depmod      kmod
+kernels command xz          xz-utils
 '
 
 PATH=$PATH:/usr/sbin:/sbin
@@ -104,6 +109,9 @@ if [ "${1-}" = --check ]; then
 fi
 [ $# -gt 0 ] || set -- build test lint
 for set; do
-	case $set in build | test | lint) ;; *) die "no set '$set'; there are: build, test, lint" ;; esac
+	case $set in
+	build | test | lint | kernels) ;;
+	*) die "no set '$set'; there are: build, test, lint, kernels" ;;
+	esac
 done
 "$action" "$@"
