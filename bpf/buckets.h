@@ -115,12 +115,14 @@ __noinline int create_group(struct bucket_key *key, __u64 now_ns)
 {
 	__u32 index = 0;
 	void *group = bpf_map_lookup_elem(&scratch, &index);
+	struct bucket_key own;
 	long err;
 
 	if (!group || !key)
 		return 0;
-	prepare_group(group, key->kind, now_ns);
-	err = bpf_map_update_elem(&buckets, key, group, BPF_NOEXIST);
+	own = *key; /* see maps.h */
+	prepare_group(group, own.kind, now_ns);
+	err = bpf_map_update_elem(&buckets, &own, group, BPF_NOEXIST);
 	if (!err)
 		count_event(EVENT_CREATED);
 	else if (err == -EEXIST)

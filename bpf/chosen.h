@@ -42,7 +42,14 @@ struct course {
 /* A limit's place in config.limits for the packet's tier. */
 INLINE __u32 place_of(const struct course *course, __u32 i)
 {
-	return (course->choice->tier * MAX_LIMITS + i) % LIMIT_PLACES;
+	__u32 place = course->choice->tier * MAX_LIMITS + i;
+
+	/*
+	 * Else the compiler masks the two apart and puts them together by `or`, of which kernels
+	 * before 6.10 know no bounds.
+	 */
+	asm("" : "+r"(place));
+	return place % LIMIT_PLACES;
 }
 
 INLINE const volatile struct limit *limit_of(const struct course *course, __u32 i)
@@ -113,34 +120,29 @@ INLINE bool find_groups(struct course *course)
 /* ---- one of the limits ---- */
 
 /* A call, so that the verifier walks through it once and not at each limit. */
-__noinline int fill_log_key(struct packet *packet, __u32 place, struct log_key *key)
+__noinline int name_log(struct packet *packet, __u32 place)
 {
+	struct log_key *key = key_of_log();
 	const volatile struct limit *limit;
 
 	if (!packet || !key || place >= LIMIT_PLACES)
 		return 0;
 	limit = &config.limits[place];
+	__builtin_memset(key, 0, sizeof(*key));
 	kind_key(packet, &config.kinds[limit->group % KIND_SLOTS], &key->bucket);
 	key->limit = limit->id;
 	return 0;
-}
-
-INLINE void log_key(const struct course *course, __u32 i, struct log_key *key)
-{
-	__builtin_memset(key, 0, sizeof(*key));
-	fill_log_key(course->packet, place_of(course, i), key);
 }
 
 INLINE enum charge check_one(const struct course *course, __u32 i, __u64 *word, bool *tight)
 {
 	const volatile struct limit *limit = limit_of(course, i);
 	struct load *load = &course->choice->load;
-	struct log_key key __attribute__((aligned(8)));
 
 	*tight = true;
 	if (keeps_log(limit)) {
-		log_key(course, i, &key);
-		return check_slots(&key, place_of(course, i), load->now_ns, load->packets);
+		name_log(course->packet, place_of(course, i));
+		return check_slots(place_of(course, i), load->now_ns, load->packets);
 	}
 	if (counts_windows(limit))
 		return check_window_apart(word, place_of(course, i), load);
@@ -151,12 +153,11 @@ INLINE enum charge charge_one(const struct course *course, __u32 i, __u64 *word)
 {
 	__u64 *left = &course->log->left[i % MAX_LIMITS];
 	struct load *load = &course->choice->load;
-	struct log_key key __attribute__((aligned(8)));
 
 	if (!keeps_log(limit_of(course, i)))
 		return charge_limit_apart(word, place_of(course, i), load, left);
-	log_key(course, i, &key);
-	return take_slots(&key, place_of(course, i), load->now_ns, load->packets, left);
+	name_log(course->packet, place_of(course, i));
+	return take_slots(place_of(course, i), load->now_ns, load->packets, left);
 }
 
 /* False when the charge has to stand. */
@@ -164,12 +165,11 @@ INLINE bool undo_one(const struct course *course, __u32 i, __u64 *word)
 {
 	__u64 left = course->log->left[i % MAX_LIMITS];
 	struct load *load = &course->choice->load;
-	struct log_key key __attribute__((aligned(8)));
 
 	if (!keeps_log(limit_of(course, i)))
 		return undo_limit_apart(word, place_of(course, i), load, left);
-	log_key(course, i, &key);
-	return_slots(&key, place_of(course, i), load->now_ns, left);
+	name_log(course->packet, place_of(course, i));
+	return_slots(place_of(course, i), load->now_ns, left);
 	return true;
 }
 
@@ -345,31 +345,32 @@ INLINE void punish(const struct course *course)
 
 /* ---- and their counters ---- */
 
-/* What a kind's limits are counted by. */
-struct counting {
-	struct cpu_counters *mine;
-	struct increment by;
-	__u32 set;	  /* limits to count */
-	__u32 would_drop; /* of them, those that would have dropped the packet */
-};
+/* Without a branch: the verifier would walk on from each of its ends, at each limit. */
+INLINE void count_limit(struct limit_count *count, const struct increment *by, __u32 would_drop)
+{
+	__u64 *sums = &count->tally.passed_packets + 2 * (READ_ONCE(by->dropped) & 1);
 
-INLINE void count_kind(const struct course *course, void *group, __u32 k, struct counting *counting)
+	sums[0] += by->packets;
+	sums[1] += by->bytes;
+	count->would_drop_packets += (__u64)by->packets * would_drop;
+}
+
+INLINE void count_kind(const struct course *course, void *group, __u32 k, struct cpu_counters *mine)
 {
 	struct bucket_key key __attribute__((aligned(8)));
+	struct charge_log *log = course->log;
 
-	if (counting->set & config.kinds[k].limits)
+	if (READ_ONCE(log->counted) & config.kinds[k].limits)
 		fill_key(course->packet, k, &key);
-	for_each_of_kind(k, i, counting->set)
+	for_each_of_kind(k, i, READ_ONCE(log->counted))
 	{
 		const volatile struct limit *limit = limit_of(course, i);
-		struct limit_count *count = &counting->mine->limits[limit->id % MAX_LIMITS];
+		struct limit_count *count = &mine->limits[limit->id % MAX_LIMITS];
 
-		add_local(&count->tally, &counting->by);
-		if (counting->would_drop >> i & 1)
-			count->would_drop_packets += counting->by.packets;
+		count_limit(count, &log->by, READ_ONCE(log->would_drop) >> i & 1);
 		if (group && config.kinds[k].per != PER_INTERFACE)
 			count_tally_apart(&key, group_born(group), group_tally(group, limit->slot),
-					  limit->slot, &counting->by);
+					  limit->slot, &log->by);
 	}
 }
 
@@ -377,26 +378,23 @@ INLINE void count_kind(const struct course *course, void *group, __u32 k, struct
 INLINE void count_limits(const struct course *course, enum reason reason)
 {
 	bool drop = config.actions[reason % REASON_SLOTS] == XDP_DROP;
-	__u32 refused = 1U << (READ_ONCE(course->log->refused_by) % MAX_LIMITS);
-	struct counting counting = {
-		.by.packets = course->choice->load.packets,
-		.by.bytes = course->choice->load.bytes,
-		.by.dropped = drop && !config.dry_run,
-		.set = course->choice->met,
-		.would_drop = drop ? refused : course->choice->observed,
-	};
+	struct charge_log *log = course->log;
+	__u32 refused = 1U << (READ_ONCE(log->refused_by) % MAX_LIMITS);
 	__u32 index = 0;
+	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
 
-	counting.mine = bpf_map_lookup_elem(&counters, &index);
-	if (!counting.mine)
+	if (!mine)
 		return;
-	if (counting.by.dropped) {
-		counting.set = refused;
-		counting.would_drop = 0;
-	}
+	log->by.packets = course->choice->load.packets;
+	log->by.bytes = course->choice->load.bytes;
+	log->by.dropped = drop && !config.dry_run;
+	log->counted = log->by.dropped ? refused : course->choice->met;
+	log->would_drop = drop ? refused : course->choice->observed;
+	if (log->by.dropped)
+		log->would_drop = 0;
 	for_each_kind(k)
 	{
-		count_kind(course, course->groups[k], k, &counting);
+		count_kind(course, course->groups[k], k, mine);
 	}
 }
 

@@ -82,7 +82,8 @@ INLINE bool weigh(struct question *question, __u32 length, __u64 allow_until_ns,
 
 INLINE bool ask_address(struct question *question, void *map)
 {
-	struct listing *listing = bpf_map_lookup_elem(map, &question->address);
+	struct address_key own = question->address; /* see maps.h */
+	struct listing *listing = bpf_map_lookup_elem(map, &own);
 
 	if (!listing)
 		return false;
@@ -178,8 +179,13 @@ INLINE enum reason consult_lists(const struct packet *packet, __u64 live_word, s
 /* Cold: the source had a bit set. Returns whether it is banned now. */
 __noinline int serve_penalty(struct address_key *source, __u64 now_ns)
 {
-	struct penalty *penalty = source ? bpf_map_lookup_elem(&penalties, source) : NULL;
+	struct penalty *penalty;
+	struct address_key own;
 
+	if (!source)
+		return 0;
+	own = *source; /* see maps.h */
+	penalty = bpf_map_lookup_elem(&penalties, &own);
 	if (!penalty || now_ns >= READ_ONCE(penalty->until_ns))
 		return 0;
 	if (penalty->extend_ns)

@@ -6,6 +6,11 @@
 #include "common.h"
 
 /*
+ * A key is handed to the kernel on the stack or in the value of a map. Kernels before 6.2 (d1673304097c)
+ * refuse one behind a pointer that a global function was given, so such a function makes a copy: `own`.
+ */
+
+/*
  * The buckets: one entry for a source and kind of `per`.
  * Written by the program (words, tallies); read by it and by sources, get; deleted by reset.
  * Size and value are the policy's: the loader makes the map with the smallest group that holds
@@ -36,9 +41,16 @@ struct {
 	__uint(max_entries, 1);
 } scratch SEC(".maps");
 
+/* What one packet adds to counters. */
+struct increment {
+	__u32 packets;
+	__u32 bytes;
+	__u32 dropped; /* 1: to what was dropped; 0: to what passed */
+};
+
 /*
- * What each charge of the packet under way left in its word, for the undo. Per CPU, not on the
- * stack: indexed by limit. Not pinned.
+ * Of the packet under way, per CPU. Not on the stack: `left` is indexed by limit, there is little stack
+ * left where logs are, and what the verifier reads here it takes for any number. Not pinned.
  */
 struct charge_log {
 	__u64 left[MAX_LIMITS]; /* what each charge left in its word, for the undo */
@@ -46,6 +58,11 @@ struct charge_log {
 	__u32 roomy;		/* the others */
 	__u32 charged;
 	__u32 refused_by; /* index of the limit, when one refused */
+	__u32 counted;	  /* limits to count the packet by */
+	__u32 would_drop; /* of them, those that would have dropped it */
+	struct increment by;
+	/* Of the log that is being asked. */
+	struct log_key key __attribute__((aligned(8)));
 };
 
 struct {

@@ -7,12 +7,34 @@
 #include "events.h"
 #include "maps.h"
 
+/* Where the packet under way keeps the key of the log that it asks. */
+INLINE struct log_key *key_of_log(void)
+{
+	__u32 index = 0;
+	struct charge_log *mine = bpf_map_lookup_elem(&charges, &index);
+
+	return mine ? &mine->key : NULL;
+}
+
+INLINE struct log_slots *find_slots(void)
+{
+	struct log_key *key = key_of_log();
+
+	return key ? bpf_map_lookup_elem(&log_slots, key) : NULL;
+}
+
 /* Whoever loses the race to create charges the winner's, like anybody. */
-static __noinline struct log_slots *create_slots(struct log_key *key)
+INLINE struct log_slots *find_or_create_slots(void)
 {
 	static const struct log_slots none;
+	struct log_key *key = key_of_log();
 	struct log_slots *log;
 
+	if (!key)
+		return NULL;
+	log = bpf_map_lookup_elem(&log_slots, key);
+	if (log)
+		return log;
 	bpf_map_update_elem(&log_slots, key, &none, BPF_NOEXIST);
 	log = bpf_map_lookup_elem(&log_slots, key);
 	if (!log)
@@ -56,9 +78,9 @@ INLINE void put_back(struct log_slots *log, __u64 now, __u64 window_ns, __u32 sl
 }
 
 /** Whether the limit at @place has @units slots; reads only. */
-__noinline int check_slots(struct log_key *key, __u32 place, __u64 now_ns, __u32 units)
+__noinline int check_slots(__u32 place, __u64 now_ns, __u32 units)
 {
-	struct log_slots *log = key ? bpf_map_lookup_elem(&log_slots, key) : NULL;
+	struct log_slots *log = find_slots();
 	const volatile struct limit *limit;
 	__u32 open;
 
@@ -105,12 +127,12 @@ INLINE enum charge take_from(struct log_slots *log, __u64 now, const volatile st
 }
 
 /** Take @units slots of the limit at @place, or none; for return_slots() they go to @taken. */
-__noinline int take_slots(struct log_key *key, __u32 place, __u64 now_ns, __u32 units, __u64 *taken)
+__noinline int take_slots(__u32 place, __u64 now_ns, __u32 units, __u64 *taken)
 {
 	const volatile struct limit *limit;
 	struct log_slots *log;
 
-	if (!key || !taken || place >= LIMIT_PLACES)
+	if (!taken || place >= LIMIT_PLACES)
 		return REFUSED;
 	*taken = 0;
 	limit = &config.limits[place];
@@ -118,16 +140,16 @@ __noinline int take_slots(struct log_key *key, __u32 place, __u64 now_ns, __u32 
 		return REFUSED;
 	if (!limit->multiplier)
 		return CHARGED;
-	log = bpf_map_lookup_elem(&log_slots, key) ?: create_slots(key);
+	log = find_or_create_slots();
 	if (!log)
 		return NO_PLACE;
 	return take_from(log, log_time(now_ns), limit, units, taken);
 }
 
 /** Give back the slots that a packet took which another limit refused. */
-__noinline int return_slots(struct log_key *key, __u32 place, __u64 now_ns, __u64 taken)
+__noinline int return_slots(__u32 place, __u64 now_ns, __u64 taken)
 {
-	struct log_slots *log = key ? bpf_map_lookup_elem(&log_slots, key) : NULL;
+	struct log_slots *log = find_slots();
 
 	if (log && place < LIMIT_PLACES)
 		put_back(log, log_time(now_ns), config.limits[place].multiplier, taken);

@@ -11,13 +11,6 @@
 /* A line is taken from its owner after so many packets of others in a row. */
 #define TAKE_AFTER 64
 
-/* What one packet adds. */
-struct increment {
-	__u32 packets;
-	__u32 bytes;
-	bool dropped;
-};
-
 INLINE __u32 cache_slot(const struct bucket_key *key, __u32 slot)
 {
 	const __u64 *address = (const __u64 *)key->address;

@@ -8,8 +8,13 @@
 /* Cold to sources in no tier. */
 __noinline int ask_tiers(struct prefix_key *key)
 {
-	__u32 *tier = key ? bpf_map_lookup_elem(&tier_prefix, key) : NULL;
+	struct prefix_key own;
+	__u32 *tier;
 
+	if (!key)
+		return 0;
+	own = *key; /* see maps.h */
+	tier = bpf_map_lookup_elem(&tier_prefix, &own);
 	return tier ? *tier : 0;
 }
 

@@ -50,7 +50,9 @@ static void fill_config(struct limiter *limiter, const struct policy *policy,
 		.possible_cpus = facts->possible_cpus ?: features.possible_cpus,
 		.generic = facts->generic,
 		.skb_facts = features.skb_facts && !facts->no_skb_facts,
-		.may_have_frags = facts->may_have_frags,
+		/* As when attached, where the kernel can't say it of each frame. */
+		.may_have_frags = facts->may_have_frags ||
+				  (features.xdp_frags && !features.skb_facts),
 	};
 	if (compile_policy(policy, &limiter->table, &compiled, config, &why))
 		fail_msg("compile_policy: %s", why.text);
