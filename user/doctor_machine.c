@@ -199,9 +199,10 @@ static void judge_lockdown(const struct check *check, const struct facts *facts,
 static const enum ability_id programs[] = {ABILITY_XDP, ABILITY_LINK, ABILITY_BIND, ABILITY_ATOMICS,
 					   ABILITY_COUNT};
 static const enum ability_id maps[] = {ABILITY_HASH,   ABILITY_LRU,   ABILITY_ARRAY,
-				       ABILITY_PERCPU, ABILITY_BATCH, ABILITY_COUNT};
+				       ABILITY_PERCPU, ABILITY_TRIE,  ABILITY_PROGRAMS,
+				       ABILITY_FREEZE, ABILITY_BATCH, ABILITY_COUNT};
 static const enum ability_id helpers[] = {ABILITY_LOOKUP, ABILITY_UPDATE, ABILITY_BOOT_CLOCK,
-					  ABILITY_COUNT};
+					  ABILITY_TAIL_CALL, ABILITY_COUNT};
 static const enum ability_id frames[] = {ABILITY_FRAGS, ABILITY_BUFF_LENGTH, ABILITY_SKB_FACTS,
 					 ABILITY_COUNT};
 static const enum ability_id jit[] = {ABILITY_JIT, ABILITY_COUNT};

@@ -15,7 +15,7 @@
 /* ---- what the kernel can do (kernel_features.c) ---- */
 
 struct kernel_features {
-	bool xdp_frags; /* 5.18, f45d5b6ce2e8: multi-buffer programs */
+	bool xdp_frags; /* 5.18, c2f2cdbeffda: multi-buffer programs */
 	bool skb_facts; /* 6.2, fd264ca02094 and a35b9af4ec2c: casts to kernel types */
 	bool btf;	/* /sys/kernel/btf/vmlinux */
 	unsigned int possible_cpus;
@@ -37,9 +37,13 @@ enum ability_id {
 	ABILITY_LRU,
 	ABILITY_ARRAY,
 	ABILITY_PERCPU,
+	ABILITY_TRIE,
+	ABILITY_PROGRAMS,
+	ABILITY_FREEZE,
 	ABILITY_LOOKUP,
 	ABILITY_UPDATE,
 	ABILITY_BOOT_CLOCK,
+	ABILITY_TAIL_CALL,
 	ABILITY_ATOMICS,
 	ABILITY_BATCH,
 	ABILITY_BIND,

@@ -105,6 +105,12 @@ static int probe_bind(int id)
 	return bpf_prog_bind_map(-1, -1, NULL) && errno == EBADF;
 }
 
+static int probe_freeze(int id)
+{
+	(void)id;
+	return bpf_map_freeze(-1) && errno == EBADF;
+}
+
 static int probe_batch(int id)
 {
 	int map = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "probe", 4, 4, 1, NULL);
@@ -151,28 +157,58 @@ static int probe_skb_facts(int id)
 	return err ?: features.skb_facts;
 }
 
+/*
+ * Behind each row the commit of Linux that brought it. What is not asked for apart came no later than
+ * something that is: pointers as arguments of global functions, as atomics, with 5.12; updating an
+ * XDP link with links.
+ */
 // clang-format off
 static const struct {
 	struct kernel_ability ability;
 	probe probe;
 	int id;
 } rows[ABILITY_COUNT] = {
+	/* 6a773a15a1e8 */
 	[ABILITY_XDP]         = {{"xdp programs", "4.8"}, probe_program, BPF_PROG_TYPE_XDP},
+	/* net.core.bpf_jit_enable */
 	[ABILITY_JIT]         = {{"jit", NULL}, probe_jit, 0},
+	/* 341dfcf8d78e; CONFIG_DEBUG_INFO_BTF */
 	[ABILITY_TYPES]       = {{"btf", "5.4"}, probe_types, 0},
+	/* 0f8e4bd8a1fc */
 	[ABILITY_HASH]        = {{"hash", "3.19"}, probe_map, BPF_MAP_TYPE_HASH},
+	/* 29ba732acbee */
 	[ABILITY_LRU]         = {{"lru_hash", "4.10"}, probe_map, BPF_MAP_TYPE_LRU_HASH},
+	/* 28fbcfa08d8e */
 	[ABILITY_ARRAY]       = {{"array", "3.19"}, probe_map, BPF_MAP_TYPE_ARRAY},
+	/* a10423b87a7e */
 	[ABILITY_PERCPU]      = {{"percpu_array", "4.6"}, probe_map, BPF_MAP_TYPE_PERCPU_ARRAY},
+	/* b95a5c4db09b: prefixes of lists and tiers */
+	[ABILITY_TRIE]        = {{"lpm_trie", "4.11"}, probe_map, BPF_MAP_TYPE_LPM_TRIE},
+	/* 04fd61ab36ec: trials */
+	[ABILITY_PROGRAMS]    = {{"prog_array", "4.2"}, probe_map, BPF_MAP_TYPE_PROG_ARRAY},
+	/* 87df15de441b: the policy as read-only data */
+	[ABILITY_FREEZE]      = {{"frozen maps", "5.2"}, probe_freeze, 0},
+	/* 6a773a15a1e8: for XDP */
 	[ABILITY_LOOKUP]      = {{"map_lookup_elem", "4.8"}, probe_helper, BPF_FUNC_map_lookup_elem},
+	/* 6a773a15a1e8: for XDP */
 	[ABILITY_UPDATE]      = {{"map_update_elem", "4.8"}, probe_helper, BPF_FUNC_map_update_elem},
+	/* 71d19214776e */
 	[ABILITY_BOOT_CLOCK]  = {{"ktime_get_boot_ns", "5.8"}, probe_helper, BPF_FUNC_ktime_get_boot_ns},
+	/* 6a773a15a1e8: for XDP */
+	[ABILITY_TAIL_CALL]   = {{"tail_call", "4.8"}, probe_helper, BPF_FUNC_tail_call},
+	/* 5ffa25502b5a */
 	[ABILITY_ATOMICS]     = {{"atomic exchange", "5.12"}, probe_atomics, 0},
+	/* cb4d03ab499d */
 	[ABILITY_BATCH]       = {{"batch reads", "5.6"}, probe_batch, 0},
+	/* ef15314aa5de */
 	[ABILITY_BIND]        = {{"bind map", "5.10"}, probe_bind, 0},
+	/* aa8d3a716b59 */
 	[ABILITY_LINK]        = {{"xdp link", "5.9"}, probe_link, 0},
+	/* c2f2cdbeffda */
 	[ABILITY_FRAGS]       = {{"xdp.frags", "5.18"}, probe_flag, BPF_F_XDP_HAS_FRAGS},
+	/* 0165cc817075 */
 	[ABILITY_BUFF_LENGTH] = {{"xdp_get_buff_len", "5.18"}, probe_helper, BPF_FUNC_xdp_get_buff_len},
+	/* fd264ca02094 and a35b9af4ec2c */
 	[ABILITY_SKB_FACTS]   = {{"frame facts", "6.2"}, probe_skb_facts, 0},
 };
 // clang-format on

@@ -149,6 +149,19 @@ static void warn_gate(const struct policy *policy, const struct loaded *loaded)
 		report_warning("%s", why.text);
 }
 
+/*
+ * Functions that the kernel itself hasn't got (before 6.2) libbpf looks for in its modules. Only
+ * CAP_SYS_ADMIN may list these, and without it libbpf says EINVAL.
+ */
+static int load_error(int err, const struct kernel_features *features)
+{
+	uint32_t id;
+
+	if (err == -EINVAL && !features->skb_facts && bpf_btf_get_next_id(0, &id) && errno == EPERM)
+		return -EPERM;
+	return err;
+}
+
 int kernel_load(const struct attach_request *request, const struct running *running,
 		const struct running *lists, int previous_program, struct loaded *loaded,
 		struct refusal *refusal, struct complaint *why)
@@ -198,7 +211,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 		return refuse(refusal, STEP_CREATE_MAP, err);
 	loaded->program = object_load(object, features.xdp_frags, loaded->maps);
 	if (loaded->program < 0)
-		return refuse(refusal, STEP_LOAD, loaded->program);
+		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
 	if (request->confirm_ns) {
 		err = keep_previous(loaded, previous_program);
 		if (err)
