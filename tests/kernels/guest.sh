@@ -5,6 +5,8 @@
 # The second serial port is for the tests alone: `@start TEST`, what tests/run says, `@end TEST`, and
 # `@done` when all have run. The kernel's own messages are on the first one.
 export PATH=/usr/sbin:/usr/bin HOME=/root
+export XDPL_EMULATED=1 # times say nothing
+export TEST_TIMEOUT=300
 mount -t devtmpfs devtmpfs /dev
 exec </dev/null >/dev/console 2>&1
 mount -t proc proc /proc

@@ -68,6 +68,7 @@ make_root() {
 		mkdir -p "$root/usr/$directory"
 		ln -s "usr/$directory" "$root/$directory"
 	done
+	chmod 0755 "$root"
 	mkdir -p "$root"/{dev,etc,lib/modules,proc,root,run,sys,tmp}
 	cp /etc/{passwd,group,nsswitch.conf} "$root/etc"
 	install -m 0755 tests/kernels/guest.sh "$root/init"

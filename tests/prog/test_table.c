@@ -469,7 +469,8 @@ static void test_large(void **state)
 	assert_int_equal(reading.churn.twice, 0);
 	/* What came meanwhile may stand before the walk or behind it. */
 	assert_in_range(reading.churn.fewest, LARGE * 9ULL / 10, LARGE + reading.churn.changes);
-	assert_true(reading.took_ns < READ_TIME_NS);
+	if (!getenv("XDPL_EMULATED"))
+		assert_true(reading.took_ns < READ_TIME_NS);
 	assert_true(reading.churn.changes > 100);
 	limiter_close(&limiter);
 }
