@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The first process of a guest: makes it a machine, runs the tests named in /tests, switches it off.
 #
-# The second serial port is for the tests alone: `@start TEST`, what tests/run says, `@end TEST`, and
-# `@done` when all have run. The kernel's own messages are on the first one.
+# The second serial port is for the tests alone: `@start TEST`, what tests/run says, `@end TEST`, the
+# test's own log; `@done` when all have run. The kernel's messages are on the first one.
 export PATH=/usr/sbin:/usr/bin HOME=/root
 export XDPL_EMULATED=1 # times say nothing
 export TEST_TIMEOUT=300
@@ -29,6 +29,8 @@ while read -r test; do
 	echo "@start $test"
 	tests/run "$test"
 	echo "@end $test"
+	cat build/tests/logs/*.log
+	rm build/tests/logs/*.log
 done </tests
 echo "@done"
 echo b >/proc/sysrq-trigger

@@ -12,7 +12,7 @@ one_screen() {
 	expect_status 0 limit doctor rv0
 	expect_at_most "lines" "$(wc -l <<<"$OUT")" 24
 	expect_at_most "columns" "$(awk '{ print length }' <<<"$OUT" | sort -n | tail -n 1)" 80
-	expect_stdout "kernel +Linux $(uname -r)"
+	expect_stdout "kernel +Linux $(uname -r | sed 's/[.+]/\\&/g')"
 	expect_stdout "device +index [0-9]+, kind veth, driver veth"
 	expect_stdout "mtu +1500"
 	expect_stdout "attached +nothing"
