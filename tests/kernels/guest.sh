@@ -24,7 +24,7 @@ ip link set lo up
 
 exec >/dev/ttyS1 2>&1
 cd /xdp-limit || exit 1
-echo "@kernel $(uname -r)"
+echo "@kernel $(uname -r), $(nproc) CPU, lockdown $(grep -o '\[.*\]' /sys/kernel/security/lockdown)"
 while read -r test; do
 	echo "@start $test"
 	tests/run "$test"
