@@ -14,6 +14,8 @@ enum charge {
 	LOST_COST, /* the same, and the packet's own cost could not be taken back */
 	FOREIGN,   /* the word is no state of this limit: see repair_word() */
 	NO_PLACE,  /* the table of slots has no place for this one: as if it were full */
+	GATED,	   /* it would have needed a new slot, and the gate was closed */
+	MOVED,	   /* a slot was no longer as it was seen: look again */
 };
 
 /*
@@ -22,11 +24,6 @@ enum charge {
  */
 #define CHARGE_TRIES 8
 #define CLAMP_TRIES  4
-
-INLINE __u64 limit_ticks(const volatile struct limit *limit, __u64 now_ns)
-{
-	return now_ns << limit->tick;
-}
 
 /** Units of a packet under @limit. */
 INLINE __u32 limit_units(const volatile struct limit *limit, __u32 packets, __u32 bytes)
@@ -41,8 +38,31 @@ INLINE bool limit_cost(const volatile struct limit *limit, __u32 packets, __u32 
 
 	if (units > limit->max_units)
 		return false;
-	*cost = cost_ticks(units, limit->multiplier, limit->shift);
+	if (config.flat)
+		*cost = limit_cost_ticks(limit, units);
+	else
+		*cost = cost_ticks(units, limit->multiplier, limit->shift);
 	return true;
+}
+
+/* limit_ticks(), for the words that this policy's table has. */
+INLINE __u64 now_in_ticks(const volatile struct limit *limit, __u64 now_ns)
+{
+	return config.flat ? limit_ticks(limit, now_ns) : now_ns << limit->tick;
+}
+
+/*
+ * Whose a word is, where it says so itself: in a slot of the flat table. A group's words have no
+ * fingerprint, and the mask of 0 takes all of this away.
+ */
+struct owner {
+	__u64 mask;
+	__u64 fingerprint;
+};
+
+INLINE bool is_anothers(__u64 word, const struct owner *owner)
+{
+	return (word ^ owner->fingerprint) & owner->mask;
 }
 
 /*
@@ -86,21 +106,37 @@ INLINE enum charge charge_roomy(__u64 *word, __u64 now, const volatile struct li
 	return CAS(word, seen + cost, seen) == seen + cost ? LOST_RACE : LOST_COST;
 }
 
-/**
- * Charge @cost ticks to @word at @now ticks. @left is what the charge left there, for undo.
- * Refusing reads only: a bucket over its limit costs other CPUs nothing.
+/*
+ * The same in a slot, whose words must not be lowered: an addition stands. When it went to another source, or
+ * to a time that is past, or this reading of the clock is too old, the slot is looked at again.
  */
-INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct limit *limit,
-			       __u64 cost, __u64 *left)
+INLINE enum charge charge_roomy_slot(__u64 *word, __u64 now, const volatile struct limit *limit,
+				     __u64 cost, const struct owner *owner, __u64 *left)
 {
-	__u64 seen = READ_ONCE(*word);
+	__u64 seen = FETCH_ADD(word, cost);
+	__u64 debt = (seen & ~owner->mask) - now;
+
+	if (is_anothers(seen, owner) || debt >= GCRA_PAST)
+		return MOVED;
+	*left = seen + cost;
+	return gcra_fits(debt, cost, limit->burst) ? CHARGED : LOST_COST;
+}
+
+/**
+ * Charge @cost ticks to @word, which held @seen, at @now ticks. @left is what the charge left there, for
+ * undo. Refusing reads only: a bucket over its limit costs other CPUs nothing.
+ */
+INLINE enum charge charge_seen(__u64 *word, __u64 seen, __u64 now,
+			       const volatile struct limit *limit, __u64 cost,
+			       const struct owner *owner, __u64 *left)
+{
 
 	/* The word `unlimited`: nothing to write, so nothing to lose to another CPU. */
 	if (!limit->multiplier)
 		return CHARGED;
 	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
-		__u64 debt = gcra_debt(seen, now);
-		__u64 next = now + debt + cost;
+		__u64 debt = gcra_debt(seen & ~owner->mask, now);
+		__u64 next = (now + debt + cost) | owner->fingerprint;
 		__u64 found;
 
 		if (!gcra_fits(debt, cost, limit->burst)) {
@@ -109,25 +145,37 @@ INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct lim
 			return tries ? LOST_RACE : REFUSED;
 		}
 		if (gcra_roomy(debt, cost, limit->burst, limit->share, config.fanout))
-			return charge_roomy(word, now, limit, cost, left);
+			return owner->mask ? charge_roomy_slot(word, now, limit, cost, owner, left)
+					   : charge_roomy(word, now, limit, cost, left);
 		found = CAS(word, seen, next);
 		if (found == seen) {
 			*left = next;
 			return CHARGED;
 		}
+		if (owner->mask)
+			return MOVED;
 		seen = found;
 	}
 	return LOST_RACE;
 }
 
+/* The same of a word in a group. */
+INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct limit *limit,
+			       __u64 cost, __u64 *left)
+{
+	const struct owner nobody = {0, 0};
+
+	return charge_seen(word, READ_ONCE(*word), now, limit, cost, &nobody, left);
+}
+
 /**
- * Whether @word has room for @cost at @now; reads only. @tight: not for as much from every CPU at
+ * Whether a word that holds @seen has room for @cost at @now. @tight: not for as much from every CPU at
  * once, so that a charge may lose a race.
  */
-INLINE enum charge check_word(const __u64 *word, __u64 now, const volatile struct limit *limit,
-			      __u64 cost, bool *tight)
+INLINE enum charge check_word(__u64 seen, __u64 now, const volatile struct limit *limit, __u64 cost,
+			      bool *tight)
 {
-	__u64 debt = gcra_debt(READ_ONCE(*word), now);
+	__u64 debt = gcra_debt(seen, now);
 
 	*tight = !gcra_roomy(debt ?: 1, cost, limit->burst, limit->share, config.fanout);
 	if (gcra_fits(debt, cost, limit->burst))
@@ -157,15 +205,16 @@ static __noinline bool repair_word(__u64 *word, const volatile struct limit *lim
 {
 	__u32 index = 0;
 	struct switches *current = bpf_map_lookup_elem(&switches, &index);
-	__u64 seen, now;
+	__u64 seen, mask, now;
 
 	if (!current || READ_ONCE(current->generation) != config.generation)
 		return false;
 	seen = READ_ONCE(*word);
-	now = limit_ticks(limit, clock_source());
-	if (!gcra_foreign(gcra_debt(seen, now), limit->burst, limit->slack))
+	mask = config.flat ? fingerprint_mask(limit) : 0;
+	now = now_in_ticks(limit, clock_source());
+	if (!gcra_foreign(gcra_debt(seen & ~mask, now), limit->burst, limit->slack))
 		return false;
-	return CAS(word, seen, now + limit->burst) == seen;
+	return CAS(word, seen, (now + limit->burst) | (seen & mask)) == seen;
 }
 
 /* What a charge that failed is called to the outside. */
@@ -173,6 +222,8 @@ INLINE enum reason refusal_reason(enum charge result)
 {
 	if (result == NO_PLACE)
 		return REASON_TABLE_FULL;
+	if (result == GATED)
+		return REASON_GATE_CLOSED;
 	return result == LOST_RACE || result == LOST_COST ? REASON_CONTENDED : REASON_OVER_LIMIT;
 }
 

@@ -375,16 +375,13 @@ INLINE void count_kind(const struct course *course, void *group, __u32 k, struct
 }
 
 /* A dropped packet is the business of the limit that refused it; a passed one of all it met. */
-INLINE void count_limits(const struct course *course, enum reason reason)
+INLINE struct cpu_counters *start_counting(const struct course *course, enum reason reason)
 {
 	bool drop = config.actions[reason % REASON_SLOTS] == XDP_DROP;
 	struct charge_log *log = course->log;
 	__u32 refused = 1U << (READ_ONCE(log->refused_by) % MAX_LIMITS);
 	__u32 index = 0;
-	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
 
-	if (!mine)
-		return;
 	log->by.packets = course->choice->load.packets;
 	log->by.bytes = course->choice->load.bytes;
 	log->by.dropped = drop && !config.dry_run;
@@ -392,6 +389,15 @@ INLINE void count_limits(const struct course *course, enum reason reason)
 	log->would_drop = drop ? refused : course->choice->observed;
 	if (log->by.dropped)
 		log->would_drop = 0;
+	return bpf_map_lookup_elem(&counters, &index);
+}
+
+INLINE void count_limits(const struct course *course, enum reason reason)
+{
+	struct cpu_counters *mine = start_counting(course, reason);
+
+	if (!mine)
+		return;
 	for_each_kind(k)
 	{
 		count_kind(course, course->groups[k], k, mine);

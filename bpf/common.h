@@ -25,6 +25,9 @@
 /* The compiled policy. The map behind it is frozen: the verifier removes what it switches off. */
 const volatile struct config config SEC(".rodata.config") = {};
 
+/* 0, but the verifier doesn't know: what was a constant is any number again. Never written. */
+volatile __u32 unknown_zero;
+
 /* The position of the lowest bit of a set that is not empty, without a helper or a loop. */
 INLINE __u32 lowest(__u32 set)
 {

@@ -39,4 +39,17 @@ INLINE void count_event(enum event event)
 	}
 }
 
+/* A slot of the flat table got a new owner. */
+INLINE void count_claim(bool had_owner, bool in_debt)
+{
+	__u32 index = 0;
+	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
+
+	if (!mine)
+		return;
+	mine->events.created++;
+	mine->events.evicted += had_owner;
+	mine->events.evicted_live += had_owner && in_debt;
+}
+
 #endif

@@ -24,6 +24,43 @@ struct {
 } buckets SEC(".maps");
 
 /*
+ * The flat table: for each limit a region of blocks, by the hash of the source; flat.h. Written by the
+ * program; read by it and, mapped into memory, by sources, get, status; written by reset. Mapped also
+ * because only then a block begins at the start of a cache line. One block where the table is LRU.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct flat_block);
+	__uint(max_entries, 1);
+} flat SEC(".maps");
+
+/*
+ * Beside a flat table: the sources that lose packets, by limit. Written by the program, once in many
+ * packets; read by sources and get; written by reset. LRU: who lost nothing for long is forgotten.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct log_key);
+	__type(value, struct limited);
+	__uint(max_entries, 1);
+} limited SEC(".maps");
+
+/*
+ * And what CPUs have gathered for these records. An array that is indexed by CPU, and mapped into memory for
+ * the same reasons as `flat`. Written by the program; read by sources, get and reset. One line where
+ * the table is LRU.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct loss_line);
+	__uint(max_entries, 1);
+} losses SEC(".maps");
+
+/*
  * Where a new group is put together: too large for the stack. Tallies stay zero for ever.
  * Written and read by create_group() on its own CPU. Not pinned. The union also keeps the
  * variants' types in the object, for the loader to name as the value of `buckets`.
@@ -220,8 +257,9 @@ struct {
 		values, struct {
 			__uint(type, BPF_MAP_TYPE_HASH);
 			__uint(map_flags, BPF_F_NO_PREALLOC);
-			__type(key, struct address_key);
-			__type(value, struct listing);
+			/* Sizes, not types: before 6.2 a map with types is no like of one without. */
+			__uint(key_size, sizeof(struct address_key));
+			__uint(value_size, sizeof(struct listing));
 			__uint(max_entries, LIVE_FIRST);
 		});
 } live_exact SEC(".maps");

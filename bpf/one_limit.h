@@ -12,6 +12,7 @@ struct load {
 	__u64 now_ns;
 	__u32 packets;
 	__u32 bytes;
+	__u64 left; /* out of the flat table: what the last charge left in its slot */
 };
 
 /* Algorithms that no limit of the policy has cost nothing: the verifier removes them. */
@@ -35,7 +36,7 @@ INLINE enum charge check_bucket(const __u64 *word, const volatile struct limit *
 
 	if (!limit_cost(limit, load->packets, load->bytes, &cost))
 		return REFUSED;
-	return check_word(word, limit_ticks(limit, load->now_ns), limit, cost, tight);
+	return check_word(READ_ONCE(*word), now_in_ticks(limit, load->now_ns), limit, cost, tight);
 }
 
 /* What the charge left goes to @left. */
@@ -46,7 +47,7 @@ INLINE enum charge charge_bucket(__u64 *word, const volatile struct limit *limit
 
 	if (!limit_cost(limit, load->packets, load->bytes, &cost))
 		return REFUSED;
-	return charge_word(word, limit_ticks(limit, load->now_ns), limit, cost, left);
+	return charge_word(word, now_in_ticks(limit, load->now_ns), limit, cost, left);
 }
 
 /*

@@ -53,14 +53,15 @@ INLINE enum reason judge(struct xdp_md *ctx, struct packet *packet, struct clock
 	return reason;
 }
 
-INLINE int pipeline(struct xdp_md *ctx, struct clock *clock)
+INLINE int pipeline(struct xdp_md *ctx, struct clock *clock, bool flat)
 {
 	struct judgement judgement;
 	struct packet packet = {};
 
 	judgement.group = NULL;
 	judgement.observed = false;
-	return verdict(judge(ctx, &packet, clock, &judgement), &packet, &judgement);
+	judgement.flat = flat;
+	return verdict(judge(ctx, &packet, clock, &judgement), &packet, &judgement, clock);
 }
 
 /* Whether nobody confirmed in time: then the former state is back, though no process lives. */
@@ -78,7 +79,7 @@ INLINE bool trial_is_over(struct clock *clock)
 }
 
 /** What both objects' programs do. A tail call must stand in the entry, so this is inlined. */
-INLINE int entry(struct xdp_md *ctx)
+INLINE int entry(struct xdp_md *ctx, bool flat)
 {
 	struct clock clock = {};
 
@@ -88,7 +89,7 @@ INLINE int entry(struct xdp_md *ctx)
 		bpf_tail_call(ctx, &previous, 0);
 		/* Not reached, unless somebody emptied the map: then this policy is better than none. */
 	}
-	return pipeline(ctx, &clock);
+	return pipeline(ctx, &clock, flat);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #define XDP_LIMIT_VERDICT_H
 
 #include "limits.h"
+#include "records.h"
 #include "tally.h"
 
 INLINE void add_count(struct count *count, const struct increment *by)
@@ -23,7 +24,7 @@ INLINE void count_reason(struct reason_count *count, const struct increment *by,
 }
 
 /* A limit that is alone; chosen.h counts for several. */
-INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judgement,
+INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judgement, __u64 now_ns,
 			const struct increment *by, bool would_drop)
 {
 	const volatile struct limit *limit = &config.limits[0];
@@ -32,12 +33,15 @@ INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judge
 	add_local(&count->tally, by);
 	if (would_drop)
 		count->would_drop_packets += by->packets;
-	count_tally(&judgement->key, group_born(judgement->group),
-		    group_tally(judgement->group, limit->slot), limit->slot, by);
+	if (!judgement->flat)
+		count_tally(&judgement->key, group_born(judgement->group),
+			    group_tally(judgement->group, limit->slot), limit->slot, by);
+	else if (by->dropped || would_drop)
+		record_loss(mine, &judgement->key, limit->id, now_ns, by);
 }
 
 INLINE int verdict(enum reason reason, const struct packet *packet,
-		   const struct judgement *judgement)
+		   const struct judgement *judgement, const struct clock *clock)
 {
 	bool drop = config.actions[reason] == XDP_DROP;
 	struct increment by = {
@@ -52,7 +56,7 @@ INLINE int verdict(enum reason reason, const struct packet *packet,
 	if (mine) {
 		count_reason(&mine->reasons[reason], &by, would_drop || judgement->observed);
 		if (config.alone && judgement->group)
-			count_alone(mine, judgement, &by, would_drop);
+			count_alone(mine, judgement, clock->ns, &by, would_drop);
 	}
 	return by.dropped ? XDP_DROP : XDP_PASS;
 }

@@ -16,7 +16,14 @@
 #define NAME_SIZE      32 /* of limits, with the final NUL */
 #define REASON_SLOTS   32 /* room for reasons to come: the counters' size never changes */
 #define CACHE_SLOTS    64 /* of the per-CPU counter cache */
+#define LOSS_BITS      11 /* 2^11 lines of losses for each CPU, beside a flat table */
 #define GUARD_CAPACITY 64
+
+/* How the words of sources are kept. */
+enum table_type {
+	TABLE_LRU,  /* in groups, entries of an LRU hash; the gate keeps live ones in it */
+	TABLE_FLAT, /* in slots, each with its source's fingerprint; see flat.h */
+};
 
 enum unit {
 	UNIT_PACKETS,
@@ -119,6 +126,39 @@ struct cached_tally {
 	struct tally tally;
 };
 
+/*
+ * ---- the flat table ----
+ *
+ * A limit has a region of blocks, and a source one block in it, by its hash. A word is a bucket's TAT in
+ * its high bits and a fingerprint of its source in the low ones (none: 0, a free slot), so identity and
+ * state change in one compare-and-swap. A block is two neighbouring cache lines.
+ */
+#define FLAT_SLOTS 15
+
+struct flat_block {
+	__u64 refreshed_ns; /* boot clock: since then no idle word fell further behind; see flat.h */
+	__u64 words[FLAT_SLOTS];
+};
+
+/* What is kept of a source that loses packets, by log_key: a slot has no room for it. */
+struct limited {
+	__u64 since_ns; /* boot clock, of its first loss */
+	struct tally tally;
+};
+
+/*
+ * What one CPU has of one source's losses that is not in its record yet: a cache line. The lines of a CPU
+ * stand together, 2^LOSS_BITS of them.
+ */
+struct loss_line {
+	struct bucket_key key;
+	__u16 limit;	    /* id */
+	__u16 misses;	    /* of other sources since the owner was last seen */
+	__u32 taken;	    /* 0: the line is free */
+	__u32 pending;	    /* losses since the last flush */
+	struct tally tally; /* as in the record: a dry run's losses have passed */
+};
+
 struct count {
 	__u64 packets;
 	__u64 bytes;
@@ -143,6 +183,17 @@ struct event_count {
 	__u64 insert_failures; /* no bucket could be made: decided by when-full */
 	__u64 undo_lost;       /* a lost race left its own cost behind */
 	__u64 repaired;	       /* words too far ahead of the clock, put back to "just exhausted" */
+	/* Of a flat table: */
+	__u64 evicted;	    /* slots that went to another source */
+	__u64 evicted_live; /* of them, those in debt: the newcomer inherited it */
+	__u64 unrecorded;   /* dropped packets that no source's record counts */
+};
+
+/* What a CPU may still spend on records in this slice of time. No counter: nobody reads the sum. */
+struct record_budget {
+	__u64 slice;
+	__u64 left;
+	__u64 now_ns; /* of the packet under way */
 };
 
 /* All counters of one CPU: one lookup at the program's only exit finds them all. */
@@ -150,6 +201,7 @@ struct cpu_counters {
 	struct reason_count reasons[REASON_SLOTS];
 	struct limit_count limits[MAX_LIMITS]; /* by limit id */
 	struct event_count events;
+	struct record_budget records;
 };
 
 /* Words shared by all sources, each on a cache line of its own. */
@@ -243,10 +295,11 @@ struct limit_identity {
 	__u8 used; /* also after the limit left the policy: ids are never given again */
 	__u8 unit; /* enum unit */
 	__u8 algorithm;
-	__u8 tick; /* one tick is 2^-tick ns */
-	__u8 kind; /* id */
-	__u8 slot;
-	__u8 pad[2];
+	__u8 tick;	       /* one tick is 2^-tick ns */
+	__u8 kind;	       /* id */
+	__u8 slot;	       /* word in the group; in a flat table the region */
+	__u8 fingerprint_bits; /* of its words in a flat table; else 0 */
+	__u8 pad;
 	__u64 window_ns; /* of windows: what their words' indices count; else 0 */
 };
 
@@ -254,11 +307,13 @@ struct table_identity {
 	char interface[16]; /* when it was attached; interfaces get renamed */
 	__u32 abi;
 	__u32 capacity; /* entries */
-	__u32 words;	/* per group: 1, 2, 4, 8, 16 or 32 */
+	__u32 words;	/* per group: 1, 2, 4, 8, 16 or 32; in a flat table the regions */
+	__u32 blocks;	/* of a flat table's region; else 0 */
+	__u32 pad;
 	__u8 ipv4_prefix;
 	__u8 ipv6_prefix;
-	__u8 logs; /* limits that `log_slots` was made for */
-	__u8 pad;
+	__u8 logs;				  /* limits that `log_slots` was made for */
+	__u8 type;				  /* enum table_type */
 	struct kind_identity kinds[MAX_KIND_IDS]; /* by kind id; 0 is the table's own source */
 	__u64 seed;				  /* random, for keys that are hashes */
 	__u64 device_packets; /* that the device had received when the table was made */
@@ -284,6 +339,8 @@ struct ledger {
  * share      burst / (CPUs + 1): the largest     -                              -
  *            cost that may go by fetch-and-add
  * tick       one tick is 2^-tick ns              0                              0
+ * fingerprint_bits, frame_cost: of a slot of the flat table, else 0. Multiplier and frame_cost count in
+ *            grains of 2^fingerprint_bits ticks, all else in ticks; a frame costs frame_cost more.
  *
  * A multiplier of 0 is `unlimited`, max_units of 0 is `block`, for all of them.
  */
@@ -303,7 +360,9 @@ struct limit {
 	__u8 observe;
 	__u64 ban_ns; /* on-exceed: 0 for no ban */
 	__u8 ban_extends;
-	__u8 pad[7];
+	__u8 fingerprint_bits;
+	__u8 frame_cost;
+	__u8 pad[5];
 };
 
 /* The same limit as it was written: for status, sources and get. */
@@ -387,7 +446,7 @@ struct config {
 	__u32 words;	   /* per group */
 	__u32 fanout;	   /* possible CPUs + 1 */
 	__u32 kind_count;
-	__u32 pad0;
+	__u32 blocks;	       /* of a flat table's region */
 	__u32 all_limits;      /* a bit for each */
 	__u32 observed_limits; /* that only count what they would have dropped */
 	__u8 generic;	       /* attached in generic mode: frames may be merged */
@@ -404,7 +463,9 @@ struct config {
 	__u8 gate_used;
 	__u8 on_trial;	   /* falls back when switches.deadline_ns has passed */
 	__u8 has_previous; /* to the program in `previous`; else everything passes */
-	__u8 pad1[3];
+	__u8 flat;	   /* the table is flat */
+	__u8 inherits;	   /* when-full: inherit */
+	__u8 pad1;
 	struct prefix_filter list_filter; /* of the policy's own prefixes */
 	struct prefix_filter tier_filter;
 	struct limit gate; /* new entries */
@@ -421,6 +482,8 @@ _Static_assert(sizeof(struct bucket_key) == 20, "bucket_key has no hidden paddin
 _Static_assert(sizeof(struct log_key) == 24, "log_key has no hidden padding");
 _Static_assert(sizeof(struct group_1) == GROUP_SIZE(1), "group_1 is packed");
 _Static_assert(sizeof(struct group_32) == GROUP_SIZE(32), "group_32 is packed");
+_Static_assert(sizeof(struct flat_block) == 128, "two cache lines");
+_Static_assert(sizeof(struct loss_line) == 64, "a cache line");
 _Static_assert(sizeof(struct cached_tally) == 72, "cached_tally");
 _Static_assert(sizeof(struct live_lists) == sizeof(__u64), "one word");
 _Static_assert(sizeof(struct shared_word) == 64, "a cache line each");

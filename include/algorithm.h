@@ -27,6 +27,18 @@ PURE __u64 gcra_debt(__u64 word, __u64 now)
 	return debt >= GCRA_PAST ? 0 : debt;
 }
 
+/** The bits of a slot's word that are no time but its source's fingerprint; 0 where words have none. */
+PURE __u64 fingerprint_mask(const volatile struct limit *limit)
+{
+	return (1ULL << limit->fingerprint_bits) - 1;
+}
+
+/** @now_ns in the ticks of @limit, as its words count. */
+PURE __u64 limit_ticks(const volatile struct limit *limit, __u64 now_ns)
+{
+	return now_ns << limit->tick & ~fingerprint_mask(limit);
+}
+
 /** Whether @cost (ticks) still fits on @debt under @burst (ticks). */
 PURE int gcra_fits(__u64 debt, __u64 cost, __u64 burst)
 {
@@ -56,6 +68,15 @@ PURE int gcra_foreign(__u64 debt, __u64 burst, __u64 slack)
 PURE __u64 cost_ticks(__u64 units, __u64 multiplier, __u8 shift)
 {
 	return (units * multiplier + ((1ULL << shift) - 1)) >> shift;
+}
+
+/**
+ * Ticks that a frame of @units costs under a token bucket. In a slot of the flat table they are whole grains.
+ */
+PURE __u64 limit_cost_ticks(const volatile struct limit *limit, __u64 units)
+{
+	return (cost_ticks(units, limit->multiplier, limit->shift) + limit->frame_cost)
+	       << limit->fingerprint_bits;
 }
 
 /*

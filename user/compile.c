@@ -14,11 +14,14 @@
 
 __extension__ typedef unsigned __int128 u128;
 
+/* Times are compared in ticks as fine as any limit has: 2^-31 ns. */
+#define ORDER_TICK 31
+
 /* A limit on its way to its place in the charge order. */
 struct ranked_limit {
 	struct limit limit;
 	struct limit_label label;
-	u128 packet_time; /* finest ticks that a full packet costs */
+	u128 packet_time; /* that a full packet costs */
 	unsigned int position;
 	enum per per;
 };
@@ -26,21 +29,22 @@ struct ranked_limit {
 static u128 packet_time(const struct limit *limit, enum limit_kind kind)
 {
 	u128 units = limit->unit == UNIT_BYTES ? FULL_FRAME : 1;
-	u128 window = (u128)limit_window_ns(limit) << TICK_MAX;
+	u128 window = (u128)limit_window_ns(limit) << ORDER_TICK;
 
 	if (kind == LIMIT_BLOCK)
 		return ~(u128)0;
 	if (window)
 		return units * window / limit->burst;
-	return units * limit->multiplier >> limit->shift << (TICK_MAX - limit->tick);
+	return units * limit->multiplier >> limit->shift << limit->fingerprint_bits
+							 << (ORDER_TICK - limit->tick);
 }
 
-/* Finest ticks in which a whole burst comes back. */
+/* In which a whole burst comes back. */
 static u128 burst_time(const struct limit *limit)
 {
-	u128 window = (u128)limit_window_ns(limit) << TICK_MAX;
+	u128 window = (u128)limit_window_ns(limit) << ORDER_TICK;
 
-	return window ?: (u128)limit->burst << (TICK_MAX - limit->tick);
+	return window ?: (u128)limit->burst << (ORDER_TICK - limit->tick);
 }
 
 /*
@@ -98,7 +102,7 @@ static int rank_limit(const struct policy_limit *limit, const struct table_ident
 
 	if (!identity)
 		return complain(why, -ESTALE, "limit %s is not in the table", limit->name);
-	err = compile_limit(limit, identity->tick, possible_cpus, &ranked->limit, why);
+	err = compile_for(table, identity, limit, possible_cpus, &ranked->limit, why);
 	if (err)
 		return err;
 	ranked->per = limit->per.per;
@@ -113,8 +117,9 @@ static int rank_limit(const struct policy_limit *limit, const struct table_ident
 }
 
 /* The places of each tier: the same limits in the same order, with rates of their own. */
-static int compile_tiers(const struct policy *policy, const struct ranked_limit *ranked,
-			 unsigned int possible_cpus, struct config *config, struct complaint *why)
+static int compile_tiers(const struct policy *policy, const struct table_identity *table,
+			 const struct ranked_limit *ranked, unsigned int possible_cpus,
+			 struct config *config, struct complaint *why)
 {
 	for (unsigned int tier = 0; tier < policy->tier_count; tier++)
 		for (unsigned int i = 0; i < policy->limit_count; i++) {
@@ -122,8 +127,8 @@ static int compile_tiers(const struct policy *policy, const struct ranked_limit 
 			struct policy_limit own = limit_for_tier(
 				&policy->limits[ranked[i].position], tier);
 			struct limit *limit = &config->limits[place];
-			int err = compile_limit(&own, ranked[i].limit.tick, possible_cpus, limit,
-						why);
+			int err = compile_for(table, &table->limits[ranked[i].limit.id], &own,
+					      possible_cpus, limit, why);
 
 			if (err)
 				return err;
@@ -196,7 +201,7 @@ static int compile_limits(const struct policy *policy, const struct table_identi
 	}
 	config->limit_count = policy->limit_count;
 	config->all_limits = (__u32)((1ULL << policy->limit_count) - 1);
-	err = compile_tiers(policy, ranked, possible_cpus, config, why);
+	err = compile_tiers(policy, table, ranked, possible_cpus, config, why);
 	for (unsigned int i = 0; !err && i < config->limit_count; i++)
 		if (!has_window(ranked[i].limit.algorithm) &&
 		    tiers_meet(policy, &table->kinds[ranked[i].limit.group]))
@@ -204,7 +209,7 @@ static int compile_limits(const struct policy *policy, const struct table_identi
 	return err;
 }
 
-static void compile_actions(const struct policy *policy, __u8 *actions)
+static void compile_actions(const struct policy *policy, enum when_full when_full, __u8 *actions)
 {
 	static const __u8 defaults[REASON_COUNT] = {
 #define XDP_LIMIT_ACTION(NAME, name, action, text) [REASON_##NAME] = XDP_##action,
@@ -216,7 +221,7 @@ static void compile_actions(const struct policy *policy, __u8 *actions)
 	memset(actions, XDP_PASS, REASON_SLOTS);
 	memcpy(actions, defaults, sizeof(defaults));
 	actions[REASON_MALFORMED] = policy->malformed == MALFORMED_PASS ? XDP_PASS : XDP_DROP;
-	actions[REASON_TABLE_FULL] = policy->when_full == WHEN_FULL_PASS ? XDP_PASS : XDP_DROP;
+	actions[REASON_TABLE_FULL] = when_full == WHEN_FULL_PASS ? XDP_PASS : XDP_DROP;
 	actions[REASON_FRAGMENT] = policy->fragments == FRAGMENTS_PASS ? XDP_PASS : XDP_DROP;
 }
 
@@ -294,10 +299,14 @@ static bool is_bucket(const struct limit *limit)
 int compile_policy(const struct policy *policy, const struct table_identity *table,
 		   const struct compile_facts *facts, struct config *config, struct complaint *why)
 {
+	enum when_full when_full = policy_when_full(policy, (enum table_type)table->type);
 	struct config result = {
 		.magic = XDP_LIMIT_MAGIC,
 		.abi = XDP_LIMIT_ABI,
-		.words = table->words,
+		.words = table->type == TABLE_FLAT ? 1 : table->words,
+		.flat = table->type == TABLE_FLAT,
+		.blocks = table->blocks,
+		.inherits = when_full == WHEN_FULL_INHERIT,
 		.fanout = facts->possible_cpus + 1,
 		.generic = facts->generic,
 		.skb_facts = facts->skb_facts,
@@ -312,7 +321,7 @@ int compile_policy(const struct policy *policy, const struct table_identity *tab
 	err = compile_kinds(table, &result, why);
 	if (err)
 		return err;
-	compile_actions(policy, result.actions);
+	compile_actions(policy, when_full, result.actions);
 	compile_gate(policy, table->capacity, facts->possible_cpus, &result);
 	compile_match_summary(policy, &result);
 	compile_lists(policy, &result);

@@ -8,7 +8,13 @@
 #include "complaint.h"
 #include "policy.h"
 
-#define TICK_MAX   7	/* the finest tick is 2^-7 ns */
+#define TICK_MAX 7 /* the finest tick is 2^-7 ns */
+/*
+ * How far beyond the burst a bucket's word may be before it is put back. Clocks of CPUs differ by
+ * far less; after a rate was raised, a source waits at most so long for what it owed at the old one.
+ */
+#define BUCKET_SLACK_NS (50ULL * 1000 * 1000)
+
 #define FULL_FRAME 1500 /* bytes of the packet by which byte limits are judged and compared */
 
 /* What the machine and the way of attaching add to a policy. */
@@ -44,6 +50,14 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
  */
 int table_extend(const struct policy *policy, struct table_identity *table, struct complaint *why);
 
+/** in_flat_slots - whether the words of @limit are slots of a flat table. */
+bool in_flat_slots(const struct table_identity *table, const struct policy_limit *limit);
+
+/** compile_for - compile_limit() for the words that @identity has in @table. */
+int compile_for(const struct table_identity *table, const struct limit_identity *identity,
+		const struct policy_limit *limit, unsigned int possible_cpus,
+		struct limit *compiled, struct complaint *why);
+
 /** table_find - the identity that @limit has in @table, or NULL. */
 const struct limit_identity *table_find(const struct table_identity *table,
 					const struct policy_limit *limit);
@@ -56,11 +70,14 @@ const struct limit_identity *table_find(const struct table_identity *table,
 int compile_policy(const struct policy *policy, const struct table_identity *table,
 		   const struct compile_facts *facts, struct config *config, struct complaint *why);
 
-/** lru_memory - bytes that an LRU hash takes, at once. */
+/** lru_memory - bytes of an LRU hash of so many entries, keys and values of so many bytes, estimated. */
 uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value);
 
-/** table_memory - bytes that a table of @sources entries with @words words takes, estimated. */
+/** table_memory - bytes that an LRU table of @sources entries with @words words takes, estimated. */
 uint64_t table_memory(uint64_t sources, unsigned int words);
+
+/** table_bytes - bytes of @table with all that goes by its size, estimated. */
+uint64_t table_bytes(const struct table_identity *table);
 
 /** log_entries - the size of the table of slots: one for each source and sliding log; 0 for none. */
 uint32_t log_entries(const struct table_identity *table);

@@ -67,7 +67,9 @@ void compile_gate(const struct policy *policy, uint32_t entries, unsigned int po
 
 	if (burst > GCRA_BURST_MAX)
 		burst = GCRA_BURST_MAX;
-	config->gate_used = policy->new_sources != NEW_SOURCES_UNLIMITED;
+	/* A newcomer to a flat table inherits what its slot owes: nothing to protect by itself. */
+	config->gate_used = policy->new_sources == NEW_SOURCES_RATE ||
+			    (policy->new_sources == NEW_SOURCES_AUTO && !config->flat);
 	config->gate = (struct limit){
 		.multiplier = interval,
 		.burst = (uint64_t)burst,
@@ -104,7 +106,8 @@ bool gate_warning(const struct policy *policy, uint32_t entries, const struct co
 	char refill[UNITS_TEXT_SIZE];
 	struct complaint advice;
 
-	if (policy->new_sources != NEW_SOURCES_AUTO || !interval || interval >= proof)
+	if (!config->gate_used || policy->new_sources != NEW_SOURCES_AUTO || !interval ||
+	    interval >= proof)
 		return false;
 	format_time(refill_ns(config, slowest) / NS_PER_SECOND * NS_PER_SECOND, refill,
 		    sizeof(refill));

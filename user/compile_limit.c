@@ -387,12 +387,6 @@ uint64_t limit_window_ns(const struct limit *limit)
 	return (uint64_t)(divide_up(WINDOW_SPAN, limit->multiplier) << limit->shift);
 }
 
-/*
- * How far beyond the burst a bucket's word may be before it is put back. Clocks of CPUs differ by
- * far less; after a rate was raised, a source waits at most so long for what it owed at the old one.
- */
-#define BUCKET_SLACK_NS (50ULL * 1000 * 1000)
-
 int compile_limit(const struct policy_limit *limit, int tick, unsigned int possible_cpus,
 		  struct limit *compiled, struct complaint *why)
 {
@@ -426,18 +420,21 @@ static double seconds(uint64_t ticks, unsigned int tick)
 	return (double)ticks / (double)(1U << tick) / (double)NS_PER_SECOND;
 }
 
-/* The largest number of units whose cost is no more than @room ticks. */
+/* The largest number of units that one frame can have whose cost is no more than @room ticks. */
 static uint64_t units_in(uint64_t room, const struct limit *limit)
 {
-	return (uint64_t)(((u128)room << limit->shift) / limit->multiplier);
+	uint64_t grains = room >> limit->fingerprint_bits;
+
+	if (grains < limit->frame_cost)
+		return 0;
+	return (uint64_t)(((u128)(grains - limit->frame_cost) << limit->shift) / limit->multiplier);
 }
 
 static void read_bucket(const struct limit *limit, const struct limit_label *label, uint64_t word,
 			uint64_t now_ns, struct limit_state *state)
 {
-	uint64_t debt = gcra_debt(word, now_ns << limit->tick);
-	uint64_t cost = cost_ticks(unit_traits[limit->unit].smallest, limit->multiplier,
-				   limit->shift);
+	uint64_t debt = gcra_debt(word & ~fingerprint_mask(limit), limit_ticks(limit, now_ns));
+	uint64_t cost = limit_cost_ticks(limit, unit_traits[limit->unit].smallest);
 
 	/* The next packet would repair such a word, so that is what it says already. */
 	if (gcra_foreign(debt, limit->burst, limit->slack))

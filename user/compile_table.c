@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which word of a table is whose: limits keep their identity from one policy to the next. */
 #include "compile.h"
+#include "compile_flat.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include "words.h"
 
 /* The kind that @per stands for in @table: lengths that were left out are the table's. */
 static struct kind_identity resolve_kind(const struct table_identity *table,
@@ -62,14 +64,27 @@ const struct limit_identity *table_find(const struct table_identity *table,
 	return NULL;
 }
 
-/* Slots are counted for each kind; one that left still holds its own. */
+static bool is_of_interface(const struct table_identity *table, int kind)
+{
+	return table->kinds[kind].per == PER_INTERFACE;
+}
+
+/*
+ * Slots are counted for each kind; in a flat table, where each limit has a region, over all of them but the
+ * interface's. One that left still holds its own.
+ */
 static unsigned int next_slot(const struct table_identity *table, int kind)
 {
+	bool by_kind = table->type != TABLE_FLAT || is_of_interface(table, kind);
 	unsigned int slot = 0;
 
-	for (unsigned int id = 0; id < MAX_LIMITS; id++)
-		if (table->limits[id].used && table->limits[id].kind == kind)
+	for (unsigned int id = 0; id < MAX_LIMITS; id++) {
+		const struct limit_identity *other = &table->limits[id];
+
+		if (other->used &&
+		    (by_kind ? other->kind == kind : !is_of_interface(table, other->kind)))
 			slot++;
+	}
 	return slot;
 }
 
@@ -110,6 +125,22 @@ static int choose_limit_tick(const struct policy_limit *limit, struct limit *com
 	return err;
 }
 
+bool in_flat_slots(const struct table_identity *table, const struct policy_limit *limit)
+{
+	return table->type == TABLE_FLAT && limit->per.per != PER_INTERFACE;
+}
+
+int compile_for(const struct table_identity *table, const struct limit_identity *identity,
+		const struct policy_limit *limit, unsigned int possible_cpus,
+		struct limit *compiled, struct complaint *why)
+{
+	const struct slot_scale scale = {identity->tick, identity->fingerprint_bits};
+
+	if (in_flat_slots(table, limit))
+		return compile_slot_limit(limit, &scale, possible_cpus, compiled, why);
+	return compile_limit(limit, identity->tick, possible_cpus, compiled, why);
+}
+
 static int refuse_full(const struct policy_limit *limit, struct complaint *why)
 {
 	return complain(
@@ -125,6 +156,7 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 	int kind = find_or_add_kind(table, &limit->per);
 	unsigned int slot = next_slot(table, kind);
 	unsigned int slots = limit->per.per == PER_INTERFACE ? MAX_LIMITS : table->words;
+	struct slot_scale scale = {0};
 	struct limit_identity *identity;
 	struct limit compiled;
 	unsigned int id = 0;
@@ -135,6 +167,10 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 	if (kind < 0 || id == MAX_LIMITS || slot >= slots)
 		return refuse_full(limit, why);
 	err = choose_limit_tick(limit, &compiled, why);
+	if (!err && in_flat_slots(table, limit)) {
+		err = choose_slot_scale(limit, &scale, why);
+		compiled.tick = (__u8)scale.tick;
+	}
 	if (err)
 		return err;
 	identity = &table->limits[id];
@@ -145,6 +181,7 @@ static int add_identity(struct table_identity *table, const struct policy_limit 
 		.tick = compiled.tick,
 		.kind = (__u8)kind,
 		.slot = (__u8)slot,
+		.fingerprint_bits = (__u8)scale.fingerprint_bits,
 		.window_ns = index_window_ns(limit),
 	};
 	memcpy(identity->name, limit->name, NAME_SIZE);
@@ -177,6 +214,15 @@ static unsigned int words_for(const struct policy *policy, const struct table_id
 	return words;
 }
 
+static unsigned int count_regions(const struct policy *policy)
+{
+	unsigned int regions = 0;
+
+	for (unsigned int i = 0; i < policy->limit_count; i++)
+		regions += policy->limits[i].per.per != PER_INTERFACE;
+	return regions ?: 1;
+}
+
 static unsigned int count_logs(const struct policy *policy)
 {
 	unsigned int logs = 0;
@@ -198,6 +244,7 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
 {
 	struct table_identity fresh = {
 		.abi = XDP_LIMIT_ABI,
+		.type = (__u8)policy->table_type,
 		.capacity = (__u32)policy->sources,
 		.ipv4_prefix = (__u8)policy->ipv4_prefix,
 		.ipv6_prefix = (__u8)policy->ipv6_prefix,
@@ -207,7 +254,12 @@ int table_new(const struct policy *policy, struct table_identity *table, struct 
 
 	if (err)
 		return complain(why, err, "the kernel gives no random numbers");
-	fresh.words = words_for(policy, &fresh);
+	if (fresh.type == TABLE_FLAT) {
+		fresh.words = count_regions(policy);
+		fresh.blocks = flat_blocks(policy->sources);
+	} else {
+		fresh.words = words_for(policy, &fresh);
+	}
 	find_or_add_kind(&fresh, &own_source);
 	for (unsigned int i = 0; i < policy->limit_count; i++) {
 		err = add_identity(&fresh, &policy->limits[i], why);
@@ -234,6 +286,9 @@ static int check_table(const struct policy *policy, const struct table_identity 
 		 policy->ipv6_prefix},
 	};
 
+	if (policy->table_type_given && policy->table_type != table->type)
+		return complain(why, -ESTALE, "the table is of type %s, not %s",
+				table_words[table->type], table_words[policy->table_type]);
 	for (unsigned int i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].given && facts[i].has != facts[i].wants)
 			return complain(why, -ESTALE, "the table's %s is %llu, not %llu",
@@ -246,11 +301,11 @@ static int check_table(const struct policy *policy, const struct table_identity 
 }
 
 /* Whether @identity's words can go on to mean what @limit says. */
-static int keep_identity(const struct limit_identity *identity, const struct policy_limit *limit,
-			 struct complaint *why)
+static int keep_identity(const struct table_identity *table, const struct limit_identity *identity,
+			 const struct policy_limit *limit, struct complaint *why)
 {
 	struct limit compiled;
-	int err = compile_limit(limit, identity->tick, 1, &compiled, why);
+	int err = compile_for(table, identity, limit, 1, &compiled, why);
 
 	return err == -EDOM ? -ESTALE : err;
 }
@@ -264,7 +319,7 @@ int table_extend(const struct policy *policy, struct table_identity *table, stru
 		const struct policy_limit *limit = &policy->limits[i];
 		const struct limit_identity *identity = table_find(&extended, limit);
 
-		err = identity ? keep_identity(identity, limit, why)
+		err = identity ? keep_identity(&extended, identity, limit, why)
 			       : add_identity(&extended, limit, why);
 	}
 	if (!err)
@@ -289,6 +344,13 @@ uint64_t lru_memory(uint64_t entries, uint64_t key, uint64_t value)
 uint64_t table_memory(uint64_t sources, unsigned int words)
 {
 	return lru_memory(sources, sizeof(struct bucket_key), GROUP_SIZE(words));
+}
+
+uint64_t table_bytes(const struct table_identity *table)
+{
+	if (table->type == TABLE_FLAT)
+		return flat_memory(table);
+	return table_memory(table->capacity, table->words) + log_memory(table);
 }
 
 uint32_t log_entries(const struct table_identity *table)

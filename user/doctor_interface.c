@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "compile.h"
+#include "compile_flat.h"
 #include "doctor.h"
 #include "units.h"
 
@@ -223,7 +224,11 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 /* What the same table would take with @sources entries: what is beside it stays as it is. */
 static void memory_of(const struct summary *summary, uint64_t sources, char *text, size_t size)
 {
-	format_bytes(table_memory(sources, summary->table.words), text, size);
+	struct table_identity table = summary->table;
+
+	table.capacity = (uint32_t)sources;
+	table.blocks = flat_blocks(sources);
+	format_bytes(table_bytes(&table), text, size);
 }
 
 static void advise_size(const struct summary *summary, struct finding *finding)

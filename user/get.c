@@ -120,6 +120,12 @@ static bool is_of_address(const struct answer *answer, unsigned int index)
 	return answer->pers[index] == PER_SOURCE || answer->pers[index] == PER_INTERFACE;
 }
 
+/* A flat table keeps no count of what passed. */
+static bool counts_passed(const struct answer *answer, unsigned int index)
+{
+	return !answer->config->limits[index].fingerprint_bits;
+}
+
 static void put_state(struct json_object *object, const struct limit_state *state)
 {
 	if (!state) {
@@ -158,7 +164,10 @@ static struct json_object *limit_json(const struct answer *answer, unsigned int 
 		json_put_number(object, "burst", label->burst);
 		put_state(object, known ? state : NULL);
 	}
-	json_put_number(object, "passed_packets", answer->tallies[index].passed_packets);
+	if (counts_passed(answer, index))
+		json_put_number(object, "passed_packets", answer->tallies[index].passed_packets);
+	else
+		json_put_null(object, "passed_packets");
 	json_put_number(object, "dropped_packets", answer->tallies[index].dropped_packets);
 	return object;
 }
@@ -232,14 +241,20 @@ static void print_limit(const struct answer *answer, unsigned int index)
 	}
 	if (label->kind == LIMIT_METERED)
 		print_metered(answer, index);
-	printf("    passed %llu, dropped %llu packets\n", answer->tallies[index].passed_packets,
-	       answer->tallies[index].dropped_packets);
+	if (counts_passed(answer, index))
+		printf("    passed %llu, dropped %llu packets\n",
+		       answer->tallies[index].passed_packets,
+		       answer->tallies[index].dropped_packets);
+	else
+		printf("    dropped %llu packets\n", answer->tallies[index].dropped_packets);
 }
 
 static void print_text(const struct answer *answer)
 {
 	printf("%s%s\n", answer->source,
-	       answer->has_bucket ? "" : ": no bucket, as good as a full one");
+	       answer->has_bucket     ? ""
+	       : answer->config->flat ? ": no bucket; it would take the slot that owes least"
+				      : ": no bucket, as good as a full one");
 	if (answer->ban_seconds < 0)
 		puts("  banned for ever");
 	else if (answer->ban_seconds > 0)

@@ -98,6 +98,9 @@ int attachment_remove(unsigned int ifindex, const struct attachment *attachment)
 
 enum map_id {
 	MAP_BUCKETS,
+	MAP_FLAT,
+	MAP_LIMITED,
+	MAP_LOSSES,
 	MAP_TALLY_CACHE,
 	MAP_COUNTERS,
 	MAP_BUDGETS,
@@ -266,6 +269,10 @@ int read_raw_counters(const struct running *running, struct cpu_counters *sum);
 /** Entries removed by reset since the table was made. */
 int read_deleted(const struct running *running, uint64_t *deleted);
 
+/** The key of @address in a kind that counts per source, or false. */
+bool source_key(const struct table_identity *table, int kind, const struct address *address,
+		struct bucket_key *key);
+
 /** Whether the gate would refuse a new source now. */
 bool gate_is_closed(const struct running *running);
 
@@ -275,6 +282,7 @@ struct bucket {
 	uint16_t limit; /* index in running->config.limits */
 	uint64_t born_ns;
 	uint64_t word;
+	uint64_t refreshed_ns; /* of a slot: what looks like debt long after that is none */
 	struct tally tally;
 };
 
@@ -285,12 +293,12 @@ struct bucket {
  */
 int read_buckets(const struct running *running,
 		 int (*visit)(const struct bucket *bucket, void *context), void *context);
-/** Entries in the table now, or -errno. */
+/** Entries of an LRU table now, or -errno. */
 int64_t count_entries(const struct running *running);
 
 struct occupancy {
-	uint64_t used;	/* entries */
-	uint64_t young; /* of these, made after a moment of the boot clock */
+	uint64_t used;	/* entries; in a flat table: slots with an owner */
+	uint64_t young; /* of these, made after a moment of the boot clock; or: in debt now */
 };
 
 /** read_occupancy - one walk over the table: 0 or -errno. */

@@ -184,7 +184,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 		if (err)
 			return refuse(refusal, STEP_PROBE, err);
 	}
-	refusal->map_name = map_names[MAP_BUCKETS];
+	refusal->map_name = map_names[loaded->table.type == TABLE_FLAT ? MAP_FLAT : MAP_BUCKETS];
 	loaded->skeleton = xdp_limit__open();
 	if (!loaded->skeleton)
 		return refuse(refusal, STEP_LOAD, -errno);
@@ -209,7 +209,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = object_size(object, request->policy, config);
 	if (err)
 		return refuse(refusal, STEP_CREATE_MAP, err);
-	loaded->program = object_load(object, features.xdp_frags, loaded->maps);
+	loaded->program = object_load(object, loaded->table.type, features.xdp_frags, loaded->maps);
 	if (loaded->program < 0)
 		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
 	if (request->confirm_ns) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "compile_flat.h"
 #include "kernel_live_set.h"
 #include "memory.h"
 
@@ -20,6 +21,8 @@
  */
 static int create_buckets(struct bpf_object *object, const struct table_identity *table)
 {
+	bool used = table->type == TABLE_LRU;
+	uint32_t words = used ? table->words : 1;
 	const struct btf *types = bpf_object__btf(object);
 	LIBBPF_OPTS(bpf_map_create_opts, options);
 	char group[16];
@@ -30,7 +33,7 @@ static int create_buckets(struct bpf_object *object, const struct table_identity
 
 	if (libbpf_get_error(copy) || !copy)
 		return -ENOMEM;
-	snprintf(group, sizeof(group), "group_%u", table->words);
+	snprintf(group, sizeof(group), "group_%u", words);
 	if (!btf__load_into_kernel(copy)) {
 		options.btf_fd = btf__fd(copy);
 		options.btf_key_type_id = btf__find_by_name_kind(copy, "bucket_key",
@@ -38,8 +41,8 @@ static int create_buckets(struct bpf_object *object, const struct table_identity
 		options.btf_value_type_id = btf__find_by_name_kind(copy, group, BTF_KIND_STRUCT);
 	}
 	fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, map_names[MAP_BUCKETS],
-			    sizeof(struct bucket_key), GROUP_SIZE(table->words), table->capacity,
-			    &options);
+			    sizeof(struct bucket_key), GROUP_SIZE(words),
+			    used ? table->capacity : 1, &options);
 	if (fd < 0)
 		fd = -errno;
 	btf__free(copy);
@@ -95,6 +98,25 @@ int object_share_lists(struct bpf_object *object, const struct config *config,
 	return err;
 }
 
+/* A CPU's id may be as high as the last possible one's. */
+static uint32_t loss_lines(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	return (uint32_t)(cpus > 0 ? cpus : 1) << LOSS_BITS;
+}
+
+/* Sizes of what stands beside a flat table; what an LRU table has no use for keeps its single entry. */
+static int size_flat(struct bpf_object *object, const struct table_identity *table)
+{
+	if (table->type != TABLE_FLAT)
+		return 0;
+	return bpf_map__set_max_entries(map_of(object, MAP_FLAT), table->words * table->blocks)
+		       ?: bpf_map__set_max_entries(map_of(object, MAP_LIMITED),
+						   limited_entries(table))
+		       ?: bpf_map__set_max_entries(map_of(object, MAP_LOSSES), loss_lines());
+}
+
 int object_fresh_maps(struct bpf_object *object, const struct table_identity *table)
 {
 	int fd = create_buckets(object, table);
@@ -106,7 +128,7 @@ int object_fresh_maps(struct bpf_object *object, const struct table_identity *ta
 	close(fd);
 	if (!err && table->logs)
 		err = bpf_map__set_max_entries(map_of(object, MAP_LOG_SLOTS), log_entries(table));
-	return err;
+	return err ?: size_flat(object, table);
 }
 
 /* Maps that the program itself never touches: they live and are found with it all the same. */
@@ -120,9 +142,22 @@ static int bind_maps(int program, const int maps[MAP_COUNT])
 	return 0;
 }
 
-int object_load(struct bpf_object *object, bool xdp_frags, int maps[MAP_COUNT])
+/* There is one for each type of table; the object for measuring has one for both. */
+static struct bpf_program *choose_program(struct bpf_object *object, enum table_type type)
 {
-	struct bpf_program *program = bpf_object__next_program(object, NULL);
+	struct bpf_program *first = bpf_object__next_program(object, NULL);
+	struct bpf_program *flat = bpf_object__find_program_by_name(object, "xdp_limit_flat");
+
+	if (!flat)
+		return first;
+	bpf_program__set_autoload(type == TABLE_FLAT ? first : flat, false);
+	return type == TABLE_FLAT ? flat : first;
+}
+
+int object_load(struct bpf_object *object, enum table_type type, bool xdp_frags,
+		int maps[MAP_COUNT])
+{
+	struct bpf_program *program = choose_program(object, type);
 	int err;
 
 	if (!xdp_frags)

@@ -46,6 +46,7 @@ int write_words(int map, const uint64_t *words, uint32_t first, uint32_t count);
  * object_load - verify and load; @maps gets the file descriptors, which the object owns.
  * Returns the program's file descriptor, or -errno.
  */
-int object_load(struct bpf_object *object, bool xdp_frags, int maps[MAP_COUNT]);
+int object_load(struct bpf_object *object, enum table_type type, bool xdp_frags,
+		int maps[MAP_COUNT]);
 
 #endif

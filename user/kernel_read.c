@@ -7,7 +7,10 @@
 #include <string.h>
 #include <time.h>
 #include "algorithm.h"
+#include "flat.h"
 #include "kernel.h"
+#include "kernel_flat.h"
+#include "kernel_residue.h"
 
 #define BATCH 8192U
 
@@ -150,70 +153,6 @@ bool gate_is_closed(const struct running *running)
 			  gate->burst);
 }
 
-/* ---- what CPUs still hold of the tallies ---- */
-
-struct residue {
-	struct cached_tally *lines; /* sorted by key, slot, birth */
-	size_t count;
-};
-
-static int compare_lines(const void *left, const void *right)
-{
-	const struct cached_tally *a = left, *b = right;
-	int order = memcmp(&a->key, &b->key, sizeof(a->key));
-
-	if (order)
-		return order;
-	if (a->slot != b->slot)
-		return a->slot < b->slot ? -1 : 1;
-	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
-}
-
-static int read_residue(const struct running *running, struct residue *residue)
-{
-	int cpus = libbpf_num_possible_cpus();
-
-	residue->count = 0;
-	residue->lines = cpus > 0 ? calloc((size_t)cpus * CACHE_SLOTS, sizeof(*residue->lines))
-				  : NULL;
-	if (!residue->lines)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
-		struct cached_tally *lines = residue->lines + residue->count;
-
-		if (bpf_map_lookup_elem(running->maps[MAP_TALLY_CACHE], &i, lines))
-			return -errno;
-		residue->count += cpus;
-	}
-	qsort(residue->lines, residue->count, sizeof(*residue->lines), compare_lines);
-	return 0;
-}
-
-static void add_tally(struct tally *sum, const struct tally *part)
-{
-	sum->passed_packets += part->passed_packets;
-	sum->passed_bytes += part->passed_bytes;
-	sum->dropped_packets += part->dropped_packets;
-	sum->dropped_bytes += part->dropped_bytes;
-}
-
-/* Several CPUs may each hold a line of the same bucket. */
-static void add_residue(const struct residue *residue, const struct bucket_key *key, uint16_t slot,
-			struct bucket *bucket)
-{
-	const struct cached_tally wanted = {.key = *key, .slot = slot, .born_ns = bucket->born_ns};
-	const struct cached_tally *found = bsearch(&wanted, residue->lines, residue->count,
-						   sizeof(wanted), compare_lines);
-	const struct cached_tally *end = residue->lines + residue->count;
-
-	if (!found)
-		return;
-	while (found > residue->lines && !compare_lines(found - 1, &wanted))
-		found--;
-	for (; found < end && !compare_lines(found, &wanted); found++)
-		add_tally(&bucket->tally, &found->tally);
-}
-
 /* ---- buckets ---- */
 
 struct walk {
@@ -235,7 +174,7 @@ static void unpack(const struct running *running, const struct residue *residue,
 	memcpy(&bucket->word, group + GROUP_WORD(slot), sizeof(bucket->word));
 	memcpy(&bucket->tally, group + GROUP_TALLY(running->table.words, slot),
 	       sizeof(bucket->tally));
-	add_residue(residue, key, slot, bucket);
+	add_residue(residue, key, slot, bucket->born_ns, &bucket->tally);
 }
 
 /* The id of the kind that a limit counts per; -1 for the interface, which has no group. */
@@ -333,8 +272,11 @@ int read_buckets(const struct running *running,
 {
 	struct residue residue;
 	struct walk walk = {running, &residue, visit, context};
-	int err = read_residue(running, &residue);
+	int err;
 
+	if (running->config.flat)
+		return flat_walk(running, visit, context);
+	err = read_residue(running, &residue);
 	if (!err)
 		err = walk_groups(running, visit_group, &walk);
 	free(residue.lines);
@@ -371,12 +313,13 @@ int read_occupancy(const struct running *running, uint64_t after_ns, struct occu
 	struct age age = {after_ns, occupancy};
 
 	*occupancy = (struct occupancy){0};
+	if (running->config.flat)
+		return flat_occupancy(running, boot_clock_ns(), occupancy);
 	return walk_groups(running, note_age, &age);
 }
 
-/* The key of @address in a kind that counts per source, or false. */
-static bool source_key(const struct table_identity *table, int kind, const struct address *address,
-		       struct bucket_key *key)
+bool source_key(const struct table_identity *table, int kind, const struct address *address,
+		struct bucket_key *key)
 {
 	const struct kind_identity *identity = &table->kinds[kind];
 	struct address source = *address;
@@ -415,6 +358,8 @@ static int read_limit(const struct running *running, const struct residue *resid
 		return read_interface_word(running, limit, bucket);
 	if (!source_key(&running->table, kind, address, &key))
 		return -ENOENT;
+	if (running->config.flat)
+		return flat_read(running, &key, limit, bucket);
 	if (bpf_map_lookup_elem(running->maps[MAP_BUCKETS], &key, group))
 		return -errno;
 	unpack(running, residue, &key, group, limit, bucket);
@@ -424,14 +369,15 @@ static int read_limit(const struct running *running, const struct residue *resid
 int read_source(const struct running *running, const struct address *address,
 		struct bucket buckets[MAX_LIMITS])
 {
-	char *group = malloc(GROUP_SIZE(running->table.words));
+	char *group = malloc(GROUP_SIZE(MAX_LIMITS));
 	struct residue residue = {0};
 	int err = group ? read_residue(running, &residue) : -ENOMEM;
 	bool found = false;
 
 	for (uint32_t i = 0; i < running->config.limit_count && !err; i++) {
 		err = read_limit(running, &residue, address, i, group, &buckets[i]);
-		found |= !err && kind_id(&running->config, i) >= 0; /* not the interface's word */
+		/* Not the interface's word. */
+		found |= !err && kind_id(&running->config, i) >= 0 && buckets[i].born_ns;
 		if (err == -ENOENT)
 			err = 0;
 	}
@@ -458,6 +404,16 @@ static int read_log(const struct running *running, const struct bucket *bucket,
 	return 0;
 }
 
+/* What the next packet would find. Who has no slot yet would take one, and owe what it owes. */
+static uint64_t word_now(const struct limit *limit, const struct bucket *bucket, uint64_t now_ns)
+{
+	bool exists = bucket->born_ns;
+
+	if (limit->fingerprint_bits)
+		exists = !flat_all_idle(now_ns - bucket->refreshed_ns, limit->tick);
+	return exists ? bucket->word : idle_word(limit, now_ns);
+}
+
 int read_state(const struct running *running, const struct bucket *bucket, unsigned int place,
 	       uint64_t now_ns, struct limit_state *state)
 {
@@ -467,8 +423,7 @@ int read_state(const struct running *running, const struct bucket *bucket, unsig
 	int err;
 
 	if (limit->algorithm != ALGORITHM_SLIDING_LOG) {
-		limit_read(limit, label, bucket->born_ns ? bucket->word : idle_word(limit, now_ns),
-			   now_ns, state);
+		limit_read(limit, label, word_now(limit, bucket, now_ns), now_ns, state);
 		return 0;
 	}
 	err = read_log(running, bucket, &log);
@@ -507,7 +462,12 @@ int reset_source(const struct running *running, const struct address *address)
 {
 	uint64_t deleted = 0;
 	struct bucket_key key;
+	int64_t freed;
 
+	if (running->config.flat) {
+		freed = flat_reset_source(running, address);
+		return freed < 0 ? (int)freed : freed ? note_deleted(running, freed) : -ENOENT;
+	}
 	for (int kind = 0; kind < MAX_KIND_IDS; kind++) {
 		if (!source_key(&running->table, kind, address, &key))
 			continue;
@@ -546,8 +506,14 @@ int64_t reset_sources(const struct running *running)
 {
 	struct key_list list = {0};
 	int64_t deleted = 0;
-	int err = walk_groups(running, collect_key, &list);
+	int err;
 
+	if (running->config.flat) {
+		deleted = flat_reset_all(running);
+		err = deleted < 0 ? (int)deleted : note_deleted(running, deleted);
+		return err ?: deleted;
+	}
+	err = walk_groups(running, collect_key, &list);
 	for (size_t i = 0; i < list.count && !err; i++) {
 		forget_logs(running, &list.keys[i]);
 		if (!bpf_map_delete_elem(running->maps[MAP_BUCKETS], &list.keys[i]))

@@ -8,6 +8,9 @@
 
 const char *const map_names[MAP_COUNT] = {
 	[MAP_BUCKETS] = "buckets",
+	[MAP_FLAT] = "flat",
+	[MAP_LIMITED] = "limited",
+	[MAP_LOSSES] = "losses",
 	[MAP_TALLY_CACHE] = "tally_cache",
 	[MAP_COUNTERS] = "counters",
 	[MAP_BUDGETS] = "budgets",

@@ -11,7 +11,7 @@
 #define TRIE_NUMBER   160 /* a prefix of a tier or a match, and the fork */
 #define EXACT_FILTER  (EXACT_FILTER_WORDS * 8ULL)
 #define PREFIX_FILTER (PREFIX_FILTER_WORDS * 8ULL)
-#define SMALL_MAPS    36
+#define SMALL_MAPS    40
 #define SMALL_MAP     4096 /* its own header, and what is below a page */
 /* Per CPU: what the undo needs (struct charge_log), and what the allocator rounds up. */
 #define CPU_SMALL 1024
@@ -100,11 +100,16 @@ uint64_t memory_base(unsigned int possible_cpus)
 	       (uint64_t)SMALL_MAPS * SMALL_MAP + possible_cpus * cpu;
 }
 
+/* Of a CPU: what it has gathered of losses. */
+static uint64_t loss_memory(const struct table_identity *table)
+{
+	return table->type == TABLE_FLAT ? sizeof(struct loss_line) << LOSS_BITS : 0;
+}
+
 uint64_t memory_limiter(const struct table_identity *table, const struct policy *policy,
 			const struct config *config, unsigned int possible_cpus)
 {
-	return table_memory(table->capacity, table->words) + log_memory(table) +
-	       penalty_memory(config) + filter_memory(config) +
-	       list_memory(&policy->allow, &policy->deny) + tier_memory(policy) +
-	       match_memory(policy, config) + memory_base(possible_cpus);
+	return table_bytes(table) + possible_cpus * loss_memory(table) + penalty_memory(config) +
+	       filter_memory(config) + list_memory(&policy->allow, &policy->deny) +
+	       tier_memory(policy) + match_memory(policy, config) + memory_base(possible_cpus);
 }

@@ -22,6 +22,13 @@ void policy_defaults(struct policy *policy)
 	};
 }
 
+enum when_full policy_when_full(const struct policy *policy, enum table_type type)
+{
+	if (policy->when_full_given)
+		return policy->when_full;
+	return type == TABLE_FLAT ? WHEN_FULL_INHERIT : WHEN_FULL_PASS;
+}
+
 int policy_add_prefix(struct policy_prefixes *list, const struct policy_prefix *prefix)
 {
 	size_t capacity = list->capacity ? list->capacity * 2 : 16;
@@ -174,6 +181,11 @@ int policy_check(const struct policy *policy, struct complaint *why)
 
 	if (err)
 		return err;
+	if (policy->when_full == WHEN_FULL_INHERIT && policy->table_type != TABLE_FLAT)
+		return complain(
+			why, -EINVAL,
+			"when-full: inherit is for the flat table; write pass or drop, or take "
+			"the table type flat");
 	if (!policy->limit_count)
 		return complain(why, -EINVAL,
 				"there is no limit; give at least one rate (packets or bytes)");

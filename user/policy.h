@@ -83,6 +83,7 @@ struct policy_tier {
 enum when_full {
 	WHEN_FULL_PASS,
 	WHEN_FULL_DROP,
+	WHEN_FULL_INHERIT, /* flat: take the slot in least debt, and owe that */
 };
 
 enum malformed_policy {
@@ -102,11 +103,13 @@ struct policy {
 	uint64_t sources; /* entries */
 	unsigned int ipv4_prefix;
 	unsigned int ipv6_prefix;
-	bool sources_given, ipv4_prefix_given, ipv6_prefix_given;
+	enum table_type table_type;
+	bool sources_given, ipv4_prefix_given, ipv6_prefix_given, table_type_given;
 	enum new_sources new_sources;
 	struct rate new_sources_rate; /* packets stand for entries */
 	bool new_sources_beyond_pass; /* else drop */
 	enum when_full when_full;
+	bool when_full_given; /* else what is usual for the table's type */
 	enum fragments_policy fragments;
 	enum malformed_policy malformed;
 	bool dry_run;
@@ -138,6 +141,9 @@ struct policy_limit *policy_add_limit(struct policy *policy, const char *name,
 
 /** policy_add_tier - append a tier without sources; NULL as policy_add_limit(). */
 struct policy_tier *policy_add_tier(struct policy *policy, const char *name, struct complaint *why);
+
+/** policy_when_full - what happens to a source that gets no bucket, in a table of @type. */
+enum when_full policy_when_full(const struct policy *policy, enum table_type type);
 
 /** policy_matches_all - whether every packet fits. */
 bool policy_matches_all(const struct policy_match *match);

@@ -50,16 +50,13 @@ void read_prefixes(struct reader *reader, const yaml_node_t *node, void *target)
 
 static void read_type(struct reader *reader, const yaml_node_t *node, void *target)
 {
-	const char *text = read_text(reader, node, "type");
+	struct policy *policy = target;
+	int word = read_word(reader, node, "type", table_words);
 
-	(void)target;
-	if (!text || !strcmp(text, "lru"))
+	if (word < 0)
 		return;
-	if (!strcmp(text, "flat"))
-		blame(reader, node,
-		      "the flat table is not built into this version; write type: lru");
-	else
-		blame(reader, node, "type \"%.60s\" is not known; write lru", text);
+	policy->table_type = (enum table_type)word;
+	policy->table_type_given = true;
 }
 
 static void read_sources(struct reader *reader, const yaml_node_t *node, void *target)
@@ -121,15 +118,22 @@ static void read_beyond(struct reader *reader, const yaml_node_t *node, void *ta
 static void read_when_full(struct reader *reader, const yaml_node_t *node, void *target)
 {
 	struct policy *policy = target;
-	int word;
+	int word = read_word(reader, node, "when-full", when_full_words);
 
-	if (is_scalar(node) && !strcmp((const char *)node->data.scalar.value, "inherit")) {
-		blame(reader, node, "when-full: inherit is for the flat table; write pass or drop");
+	if (word < 0)
 		return;
-	}
-	word = read_word(reader, node, "when-full", when_full_words);
-	if (word >= 0)
-		policy->when_full = (enum when_full)word;
+	policy->when_full = (enum when_full)word;
+	policy->when_full_given = true;
+}
+
+/* What no key can know alone. */
+static void check_table(struct reader *reader, const yaml_node_t *table)
+{
+	const struct policy *policy = reader->policy;
+
+	if (policy->when_full == WHEN_FULL_INHERIT && policy->table_type != TABLE_FLAT)
+		blame(reader, mapping_value(reader, table, "when-full"),
+		      "when-full: inherit is for the flat table; write pass or drop, or type: flat");
 }
 
 void read_table(struct reader *reader, const yaml_node_t *node, void *target)
@@ -146,6 +150,7 @@ void read_table(struct reader *reader, const yaml_node_t *node, void *target)
 	};
 
 	read_mapping(reader, node, "table", keys, target);
+	check_table(reader, node);
 }
 
 /* ---- the top ---- */

@@ -202,7 +202,9 @@ static void print_limit(const struct policy *policy, const struct policy_limit *
 /* What was not given is left out: it takes what the running table has. */
 static void print_table(const struct policy *policy, FILE *out)
 {
-	fputs("table:\n  type: lru\n", out);
+	fputs("table:\n", out);
+	if (policy->table_type_given)
+		fprintf(out, "  type: %s\n", table_words[policy->table_type]);
 	if (policy->sources_given)
 		fprintf(out, "  sources: %" PRIu64 "\n", policy->sources);
 	if (policy->ipv4_prefix_given)
@@ -215,7 +217,8 @@ static void print_table(const struct policy *policy, FILE *out)
 	else
 		fputs(policy->new_sources == NEW_SOURCES_AUTO ? "auto" : "unlimited", out);
 	fprintf(out, "\n  new-sources-beyond: %s\n", beyond_words[policy->new_sources_beyond_pass]);
-	fprintf(out, "  when-full: %s\n", when_full_words[policy->when_full]);
+	if (policy->when_full_given)
+		fprintf(out, "  when-full: %s\n", when_full_words[policy->when_full]);
 }
 
 static void print_prefixes(const char *key, const char *indent, const struct policy_prefixes *list,

@@ -34,6 +34,8 @@ static void warn(struct warnings *warnings, const char *format, ...)
 
 double summary_fill(const struct summary *summary)
 {
+	if (summary->config.flat)
+		return 2 * (double)summary->young / (double)summary_capacity(summary);
 	return (double)summary->used / (double)summary->table.capacity;
 }
 
@@ -67,6 +69,11 @@ uint64_t summary_sources(const struct summary *summary)
 							    seconds * steady_seconds(summary);
 	uint64_t sources = SOURCES_MIN;
 
+	/* An idle slot is free: only those in debt at once count. */
+	if (summary->config.flat) {
+		now = (double)summary->young * 1.25;
+		steady = 0;
+	}
 	while (sources < SOURCES_MAX && ((double)sources < steady || (double)sources < now))
 		sources *= 2;
 	return sources;
@@ -87,7 +94,28 @@ static bool is_full(const struct summary *summary)
 	return summary->used >= summary->table.capacity || summary_evicted(summary);
 }
 
-static void warn_fill(const struct summary *summary, struct warnings *warnings)
+/* An idle slot is as good as a free one, so only those in debt fill a flat table. */
+static void warn_flat(const struct summary *summary, struct warnings *warnings)
+{
+	uint64_t live = summary->counters.events.evicted_live;
+	double fill = summary_fill(summary);
+
+	if (fill >= WARN_FILL)
+		warn(warnings,
+		     "the table is %s%.0f %% full: %" PRIu64 " sources owe something, of %" PRIu64
+		     " that it was made for; the more there are, the more newcomers find no idle slot "
+		     "and meet when-full; larger: --sources %" PRIu64 " --recreate",
+		     fill >= 1 ? "more than full, " : "", 100 * fill, summary->young,
+		     summary_capacity(summary) / 2, larger_table(summary));
+	if (live)
+		warn(warnings,
+		     "%" PRIu64
+		     " slots in debt went to newcomers, who inherited it: they got less than a burst of "
+		     "their own, nobody got more",
+		     live);
+}
+
+static void warn_lru(const struct summary *summary, struct warnings *warnings)
 {
 	bool pressed = summary->young * 10 > (uint64_t)summary->table.capacity * YOUNG_TENTHS;
 	unsigned int young = (unsigned int)(100 * summary->young / summary->table.capacity);
@@ -163,7 +191,10 @@ static void warn_queues(const struct summary *summary, struct warnings *warnings
 void summary_warnings(const struct summary *summary, struct warnings *warnings)
 {
 	warnings->count = 0;
-	warn_fill(summary, warnings);
+	if (summary->config.flat)
+		warn_flat(summary, warnings);
+	else
+		warn_lru(summary, warnings);
 	warn_gate(summary, warnings);
 	warn_queues(summary, warnings);
 }

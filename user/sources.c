@@ -130,21 +130,35 @@ static uint64_t remaining(const struct source_list *listing, const struct bucket
 	return state.remaining;
 }
 
+#define COUNT_TEXT_SIZE 24
+
+/* A flat table keeps no count of what passed. */
+static void format_passed(const struct running *running, uint64_t count, const char *unknown,
+			  char text[COUNT_TEXT_SIZE])
+{
+	if (running->config.flat)
+		snprintf(text, COUNT_TEXT_SIZE, "%s", unknown);
+	else
+		snprintf(text, COUNT_TEXT_SIZE, "%" PRIu64, count);
+}
+
 /* Names and addresses need no escapes, and a million objects would need a gigabyte. */
 static void print_json_row(const struct source_list *listing, const struct bucket *bucket,
 			   bool last)
 {
 	const struct running *running = listing->running;
 	const struct tally *tally = &bucket->tally;
-	char source[BUCKET_NAME_SIZE];
+	char source[BUCKET_NAME_SIZE], passed[COUNT_TEXT_SIZE], bytes[COUNT_TEXT_SIZE];
 
 	bucket_name(running, bucket, source);
-	printf("  {\"source\": \"%s\", \"limit\": \"%s\", \"passed_packets\": %llu, "
-	       "\"passed_bytes\": %llu, \"dropped_packets\": %llu, "
+	format_passed(running, tally->passed_packets, "null", passed);
+	format_passed(running, tally->passed_bytes, "null", bytes);
+	printf("  {\"source\": \"%s\", \"limit\": \"%s\", \"passed_packets\": %s, "
+	       "\"passed_bytes\": %s, \"dropped_packets\": %llu, "
 	       "\"dropped_bytes\": %llu, \"remaining\": %" PRIu64 "}%s\n",
-	       source, running->config.labels[bucket->limit].name, tally->passed_packets,
-	       tally->passed_bytes, tally->dropped_packets, tally->dropped_bytes,
-	       remaining(listing, bucket), last ? "" : ",");
+	       source, running->config.labels[bucket->limit].name, passed, bytes,
+	       tally->dropped_packets, tally->dropped_bytes, remaining(listing, bucket),
+	       last ? "" : ",");
 }
 
 static void print_json(const struct source_list *listing)
@@ -164,11 +178,12 @@ static void print_text(const struct source_list *listing)
 	printf("%-28s %-12s %14s %14s %14s\n", "source", "limit", "passed", "dropped", "remaining");
 	for (size_t i = 0; i < listing->selection.count; i++) {
 		const struct bucket *bucket = &listing->selection.buckets[i];
-		char source[BUCKET_NAME_SIZE];
+		char source[BUCKET_NAME_SIZE], passed[COUNT_TEXT_SIZE];
 
 		bucket_name(running, bucket, source);
-		printf("%-28s %-12s %14llu %14llu %14" PRIu64 "\n", source,
-		       running->config.labels[bucket->limit].name, bucket->tally.passed_packets,
+		format_passed(running, bucket->tally.passed_packets, "-", passed);
+		printf("%-28s %-12s %14s %14llu %14" PRIu64 "\n", source,
+		       running->config.labels[bucket->limit].name, passed,
 		       bucket->tally.dropped_packets, remaining(listing, bucket));
 	}
 }
@@ -206,6 +221,8 @@ const struct command command_sources = {
 	.name = "sources",
 	.arguments = "IFACE [ADDRESS] [--top N] [--by ORDER] [--limit NAME] [--json]",
 	.summary = "the sources with buckets, the most dropped first",
+	.notes =
+		"Of a flat table: the sources that have lost packets. What passed is not counted by source.",
 	.positionals_min = 1,
 	.positionals_max = 2,
 	.reads = true,

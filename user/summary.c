@@ -46,8 +46,30 @@ void summary_totals(const struct summary *summary, struct totals *totals)
 	add(&totals->all, &totals->dropped);
 }
 
+uint64_t summary_capacity(const struct summary *summary)
+{
+	if (!summary->config.flat)
+		return summary->table.capacity;
+	return (uint64_t)summary->table.words * summary->table.blocks * FLAT_SLOTS;
+}
+
+unsigned int summary_fingerprint_bits(const struct summary *summary)
+{
+	unsigned int least = 0;
+
+	for (unsigned int i = 0; i < summary->config.limit_count; i++) {
+		unsigned int bits = summary->config.limits[i].fingerprint_bits;
+
+		if (bits && (!least || bits < least))
+			least = bits;
+	}
+	return least;
+}
+
 uint64_t summary_evicted(const struct summary *summary)
 {
+	if (summary->config.flat)
+		return summary->counters.events.evicted;
 	uint64_t gone = summary->deleted + summary->used;
 	uint64_t created = summary->counters.events.created;
 

@@ -18,8 +18,8 @@ struct summary {
 	uint64_t device_packets;      /* received by the device since attach */
 	uint64_t attached_seconds;
 	uint64_t refill_ns; /* the policy's longest */
-	uint64_t used;	    /* entries */
-	uint64_t young;	    /* of these, made within the longest refill */
+	uint64_t used;	    /* entries; slots of a flat table that have an owner */
+	uint64_t young;	    /* of these, made within the longest refill; or: in debt */
 	uint64_t deleted;
 	uint64_t *cpu_packets; /* of each possible CPU; NULL: nobody asked */
 	unsigned int cpus, cpus_online;
@@ -71,7 +71,16 @@ struct warnings {
 /** summary_warnings - a table that fills, a gate that refused, packets on few CPUs; pure. */
 void summary_warnings(const struct summary *summary, struct warnings *warnings);
 
-/** summary_fill - how full the table is, 0 to 1. */
+/** summary_capacity - entries that the table has room for; in a flat table its slots. */
+uint64_t summary_capacity(const struct summary *summary);
+
+/** summary_fingerprint_bits - of the limit that has the fewest; 0 for an LRU table. */
+unsigned int summary_fingerprint_bits(const struct summary *summary);
+
+/**
+ * summary_fill - how full the table is, 0 to 1. Of a flat table: slots in debt, by those that would be with
+ * as many sources as it was made for; a flood may bring it up to 2.
+ */
 double summary_fill(const struct summary *summary);
 
 /** summary_is_early - it has not run for a longest refill yet: what was seen tells little. */

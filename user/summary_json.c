@@ -2,6 +2,7 @@
 /* A summary as JSON: keys are added, never renamed. */
 #include "json.h"
 #include "summary.h"
+#include "words.h"
 
 /* What a limit of the gate would be called: entries a second, and at once. */
 static void put_gate(struct json_object *table, const struct summary *summary)
@@ -29,8 +30,9 @@ static void put_table(struct json_object *object, const struct summary *summary)
 	struct json_object *table = json_put_object(object, "table");
 	const struct event_count *events = &summary->counters.events;
 
-	json_put_text(table, "type", "lru");
-	json_put_number(table, "capacity", summary->table.capacity);
+	json_put_text(table, "type", table_words[summary->table.type]);
+	json_put_number(table, "capacity", summary_capacity(summary));
+	json_put_number(table, "sources", summary->table.capacity);
 	json_put_number(table, "used", summary->used);
 	json_object_object_add(table, "fill", json_object_new_double(summary_fill(summary)));
 	json_put_number(table, "young", summary->young);
@@ -38,13 +40,20 @@ static void put_table(struct json_object *object, const struct summary *summary)
 			 (double)summary->refill_ns / NS_PER_SECOND);
 	json_put_number(table, "created", events->created);
 	json_put_number(table, "evicted", summary_evicted(summary));
-	json_put_null(table, "evicted_live"); /* the kernel tells nobody what it evicts */
+	if (summary->config.flat)
+		json_put_number(table, "evicted_live", events->evicted_live);
+	else
+		json_put_null(table, "evicted_live"); /* the kernel tells nobody what it evicts */
 	json_put_number(table, "insert_failures", events->insert_failures);
 	put_gate(table, summary);
 	json_put_number(table, "deleted", summary->deleted);
 	json_put_number(table, "create_raced", events->create_raced);
 	json_put_number(table, "undo_lost", events->undo_lost);
 	json_put_number(table, "repaired", events->repaired);
+	if (summary->config.flat) {
+		json_put_number(table, "unrecorded_packets", events->unrecorded);
+		json_put_number(table, "fingerprint_bits", summary_fingerprint_bits(summary));
+	}
 	json_put_number(table, "ipv4_prefix", summary->table.ipv4_prefix);
 	json_put_number(table, "ipv6_prefix", summary->table.ipv6_prefix);
 }

@@ -35,7 +35,7 @@ static void print_gate(const struct summary *summary)
 	       count->dropped.packets + count->passed.packets + count->would_drop.packets);
 }
 
-static void print_table(const struct summary *summary)
+static void print_lru(const struct summary *summary)
 {
 	const struct event_count *events = &summary->counters.events;
 
@@ -43,6 +43,31 @@ static void print_table(const struct summary *summary)
 	       " evicted, %llu insert failures\n",
 	       summary->table.capacity, summary->used, events->created, summary_evicted(summary),
 	       events->insert_failures);
+}
+
+static void print_flat(const struct summary *summary)
+{
+	const struct event_count *events = &summary->counters.events;
+
+	printf("  table: flat, %" PRIu64 " slots for %u sources, %" PRIu64 " used, %" PRIu64
+	       " in debt, %llu created, %llu evicted, %llu of them in debt, "
+	       "%llu insert failures\n",
+	       summary_capacity(summary), summary->table.capacity, summary->used, summary->young,
+	       events->created, events->evicted, events->evicted_live, events->insert_failures);
+	printf("  told apart by %u bits and the block; %.1f bytes a source and limit\n",
+	       summary_fingerprint_bits(summary),
+	       (double)summary->table.blocks * sizeof(struct flat_block) / summary->table.capacity);
+	if (events->unrecorded)
+		printf("  %llu dropped packets are in no source's record: too many sources at once\n",
+		       events->unrecorded);
+}
+
+static void print_table(const struct summary *summary)
+{
+	if (summary->config.flat)
+		print_flat(summary);
+	else
+		print_lru(summary);
 	printf("  a source is an IPv4 /%u, an IPv6 /%u\n", summary->table.ipv4_prefix,
 	       summary->table.ipv6_prefix);
 }

@@ -34,9 +34,12 @@ const char *const malformed_words[] = {
 	NULL,
 };
 
+const char *const table_words[] = {[TABLE_LRU] = "lru", [TABLE_FLAT] = "flat", NULL};
+
 const char *const when_full_words[] = {
 	[WHEN_FULL_PASS] = "pass",
 	[WHEN_FULL_DROP] = "drop",
+	[WHEN_FULL_INHERIT] = "inherit",
 	NULL,
 };
 

@@ -10,6 +10,7 @@ extern const char *const algorithm_words[];
 extern const char *const per_words[];
 extern const char *const fragments_words[];
 extern const char *const malformed_words[];
+extern const char *const table_words[];
 extern const char *const when_full_words[];
 extern const char *const beyond_words[];  /* new_sources_beyond_pass */
 extern const char *const observe_words[]; /* policy_limit.observe */

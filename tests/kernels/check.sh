@@ -28,6 +28,8 @@ few='prog/test_abi prog/test_smoke net/errors'
 left_out='
 prog/test_algorithms   arithmetic, the same on every kernel; minutes under emulation
 prog/test_cpus         races of millions of packets, and the CPUs emulated take turns
+prog/test_flat         passes on both, in four minutes
+prog/test_flood        races of two CPUs, and the CPUs emulated take turns
 prog/test_match        arithmetic, the same on every kernel; a minute under emulation
 prog/test_prefixes     arithmetic, the same on every kernel; minutes under emulation
 prog/test_rates        arithmetic, the same on every kernel; minutes under emulation

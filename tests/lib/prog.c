@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -82,7 +83,8 @@ static void load(struct limiter *limiter, const struct policy *policy)
 
 	assert_int_equal(kernel_features(&features), 0);
 	assert_int_equal(object_size(object_of(limiter), policy, config_of(limiter)), 0);
-	running->program = object_load(object_of(limiter), features.xdp_frags, running->maps);
+	running->program = object_load(object_of(limiter), limiter->table.type, features.xdp_frags,
+				       running->maps);
 	if (running->program < 0)
 		fail_msg("cannot load: %s: %s", strerror(-running->program),
 			 kernel_log_text() ?: "");
@@ -341,6 +343,13 @@ static void add_limit(struct policy *policy, const char *name, enum unit unit,
 		fail_msg("%s", why.text);
 }
 
+enum table_type usual_table(void)
+{
+	const char *type = getenv("XDP_LIMIT_TABLE");
+
+	return type && !strcmp(type, "flat") ? TABLE_FLAT : TABLE_LRU;
+}
+
 struct policy packet_policy(const char *rate, const char *burst)
 {
 	struct policy policy;
@@ -348,6 +357,7 @@ struct policy packet_policy(const char *rate, const char *burst)
 	policy_defaults(&policy);
 	policy.sources = 65536;
 	policy.new_sources = NEW_SOURCES_UNLIMITED;
+	policy.table_type = usual_table();
 	add_limit(&policy, "default", UNIT_PACKETS, rate, burst);
 	return policy;
 }

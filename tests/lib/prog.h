@@ -78,6 +78,8 @@ bool has_source(const struct limiter *limiter, const char *address);
 void state_of(const struct limiter *limiter, const char *address, unsigned int index,
 	      struct limit_state *state);
 
+/** The table that a policy has that names none: flat when the environment's XDP_LIMIT_TABLE says so. */
+enum table_type usual_table(void);
 /** A policy of one packet limit called "default" from texts as on the command line. */
 struct policy packet_policy(const char *rate, const char *burst);
 /** Adds the byte limit "bytes". */

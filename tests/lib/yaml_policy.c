@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "policy_file.h"
+#include "prog.h"
 
 void yaml_policy(struct policy *policy, const char *text)
 {
@@ -22,4 +23,6 @@ void yaml_policy(struct policy *policy, const char *text)
 		policy->sources = 65536;
 	if (!strstr(text, "new-sources"))
 		policy->new_sources = NEW_SOURCES_UNLIMITED;
+	if (!policy->table_type_given)
+		policy->table_type = usual_table();
 }

@@ -9,13 +9,13 @@
 #include "prog.h"
 #include "frames.h"
 
-static void burst_then_rate(void **state)
+static void burst_then_rate_of(enum table_type type)
 {
 	struct policy policy = packet_policy("10pps", "10");
 	struct limiter limiter;
 	struct frame frame;
 
-	(void)state;
+	policy.table_type = type;
 	frame_named(&frame, P4U);
 	limiter_open(&limiter, &policy, NULL);
 	clock_set(&limiter, NS_PER_SECOND);
@@ -25,10 +25,23 @@ static void burst_then_rate(void **state)
 	limiter_close(&limiter);
 }
 
+static void burst_then_rate(void **state)
+{
+	(void)state;
+	burst_then_rate_of(TABLE_LRU);
+}
+
+static void burst_then_rate_flat(void **state)
+{
+	(void)state;
+	burst_then_rate_of(TABLE_FLAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(burst_then_rate),
+		cmocka_unit_test(burst_then_rate_flat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

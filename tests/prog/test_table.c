@@ -65,6 +65,7 @@ static void open_table(struct limiter *limiter, uint64_t sources, enum when_full
 
 	policy.sources = sources;
 	policy.when_full = when_full;
+	policy.when_full_given = true;
 	limiter_open(limiter, &policy, NULL);
 	clock_set(limiter, START);
 }

@@ -97,6 +97,18 @@ static struct shape shapes[] = {
 		   "  - {name: e, per: source+destination, rate: 9/s}\n"
 		   "  - {name: f, per: interface, rate: 9/s}\n"},
 	{"everything", .skb_facts = true, .policy = everything},
+	{"flat", .skb_facts = true,
+	 .policy = "table: {type: flat}\nlimits: [{name: x, rate: 9/s}]\n"},
+	{"flat,six-kinds", .skb_facts = true,
+	 .policy = "table: {type: flat, new-sources: 9/s}\n"
+		   "tiers: [{name: t, sources: [10.0.0.0/8]}]\n"
+		   "limits:\n"
+		   "  - {name: a, rate: 9/s, tiers: {t: 5/s}, on-exceed: {ban: 10s}}\n"
+		   "  - {name: b, per: [source/24, source/48], rate: 9/s, mode: observe}\n"
+		   "  - {name: c, per: [source/16, source/32], rate: 9 kB/s}\n"
+		   "  - {name: d, per: destination, rate: 9/s}\n"
+		   "  - {name: e, per: source+destination, rate: 9/s}\n"
+		   "  - {name: f, per: interface, rate: 9 per 1s, algorithm: fixed-window}\n"},
 };
 
 static void add_limits(struct policy *policy, enum unit unit, unsigned int count)
@@ -156,7 +168,7 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
 	assert_int_equal(object_size(skeleton->obj, &policy, (const void *)skeleton->rodata_config),
 			 0);
-	fd = object_load(skeleton->obj, features->xdp_frags, maps);
+	fd = object_load(skeleton->obj, table.type, features->xdp_frags, maps);
 	if (fd >= 0)
 		fd = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;
 	xdp_limit__destroy(skeleton);

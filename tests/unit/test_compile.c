@@ -655,6 +655,7 @@ static void test_actions(void **state)
 		struct config config;
 
 		policy.when_full = rows[i].when_full;
+		policy.when_full_given = true;
 		policy.malformed = rows[i].malformed;
 		policy.fragments = rows[i].fragments;
 		policy.dry_run = i == 0; /* the program's business, not the table's */

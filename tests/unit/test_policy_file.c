@@ -355,10 +355,15 @@ static const struct refuse_case refuse_cases[] = {
 	 {"1:26: rate must be a single value, not a list"}},
 	{"a rate left empty", "limits: [{name: a, rate: }]\n", {": rate has no value"}},
 	/* the table and the top */
-	{"the flat table",
-	 "table: {type: flat}\n" LIMIT,
-	 {"1:15: the flat table is not built into this version; write type: lru"}},
-	{"an unknown table", "table: {type: hash}\n" LIMIT, {"1:15: type \"hash\" is not known"}},
+	{"a window in the flat table",
+	 "table: {type: flat}\nlimits: [{name: x, rate: 9 per 1s, algorithm: fixed-window}]\n",
+	 {"2:9: limit x: a flat table holds token-bucket and leaky-bucket, not fixed-window"}},
+	{"a slot without room for the source",
+	 "table: {type: flat}\nlimits: [{name: x, rate: 100000000 pps}]\n",
+	 {"of a flat table's 64 bits to tell sources apart, and 20 are needed"}},
+	{"an unknown table",
+	 "table: {type: hash}\n" LIMIT,
+	 {"1:15: type 'hash' is not known; write lru or flat"}},
 	{"O-006: too few sources",
 	 "table: {sources: 1023}\n" LIMIT,
 	 {"1:18: sources 1023 is too small; the minimum is 1024"}},
@@ -900,7 +905,10 @@ static void random_policy(struct policy *policy)
 	if (policy->new_sources == NEW_SOURCES_RATE)
 		policy->new_sources_rate = random_rate(UNIT_PACKETS);
 	policy->new_sources_beyond_pass = chance(2);
-	policy->when_full = (enum when_full)below(2);
+	policy->when_full_given = chance(2);
+	if (policy->when_full_given)
+		policy->when_full = (enum when_full)below(2);
+	policy->table_type_given = chance(2);
 	policy->fragments = (enum fragments_policy)below(3);
 	policy->malformed = (enum malformed_policy)below(2);
 	policy->dry_run = chance(2);
