@@ -115,6 +115,15 @@ $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(TEST_LIB) $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -lpthread -o $@
 
+# Programs that measure: no tests, but one test (tests/net/bench.sh) sees that they still run.
+BENCH_PROGRAMS := $(addprefix $(BUILD)/tests/bench/,bench-program bench-path)
+BENCH_LIB_SOURCES := $(filter-out tests/bench/program.c tests/bench/path.c,$(wildcard tests/bench/*.c))
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c)): | $(BUILD)/xdp_limit_bench.skel.h
+$(BUILD)/tests/bench/bench-%: $(BUILD)/tests/bench/%.o $(BENCH_LIB_SOURCES:%.c=$(BUILD)/%.o) \
+		$(TEST_LIB) $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -lpthread -lm -o $@
+
 # The program with calls that can be made to fail: tests/faults/faults.c.
 FAULT_CALLS := $(shell sed -n 's/^[A-Z]*_CALL.\([a-z_]*\), .*/\1/p' tests/faults/faults.c)
 FAULT_PROGRAM := $(BUILD)/tests/xdp-limit-faults
@@ -123,7 +132,7 @@ $(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $^ $(U_LIBS) -o $@
 
 .PHONY: tests
-tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) ## build all tests
+tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) $(BENCH_PROGRAMS) ## build all tests
 
 # Net tests of the command line also run with the sanitized program: as wrappers that name it. Its
 # complaints end with a status that no command of ours has.
@@ -143,7 +152,7 @@ give_back = $(if $(SUDO_UID),chown -hR $(SUDO_UID):$(SUDO_GID) build,:)
 
 .PHONY: setup
 setup: ## install what building and testing needs (root)
-	scripts/setup.sh build test
+	scripts/setup.sh build test bench
 
 .PHONY: check
 check: setup ## build and run all tests, also under sanitizers (root)
@@ -162,6 +171,16 @@ check-kernels: ## run tests on Debian's 6.1 and 6.12 kernels, in qemu (root)
 demo: setup ## a flood and an honest client, without the limiter and with it (root)
 	$(Q)$(MAKE) all build/tests/tools/xdpl-send
 	@scripts/demo.sh; status=$$?; $(give_back); exit $$status
+
+.PHONY: bench
+bench: ## measure beside the kernel's own limiters, and against the targets (root; some minutes)
+	scripts/setup.sh build bench
+	$(Q)$(MAKE) all $(BENCH_PROGRAMS)
+	@scripts/bench.sh $(if $(CHECK),--check); status=$$?; $(give_back); exit $$status
+
+.PHONY: bench-docs
+bench-docs: ## put the last `make bench` into docs/performance.md, and draw it
+	$(Q)scripts/bench-docs.sh
 
 VERIFIER_COST := $(BUILD)/tests/prog/test_verifier_cost
 
@@ -215,7 +234,8 @@ lint-cppcheck: | lint-tools
 
 # The skeletons must be there for what includes them. Twice: the tests' objects need both.
 .PHONY: lint-tidy
-lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h | lint-tools
+lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h \
+		$(BUILD)/xdp_limit_bench.skel.h | lint-tools
 	@printf '%s\n' $(TIDY_FILES) | xargs -P "$$(nproc)" -n 4 $(CLANG_TIDY) --quiet -p . 2>$(BUILD)/tidy.log || \
 		{ grep -v 'warnings generated' $(BUILD)/tidy.log >&2; exit 1; }
 
@@ -262,7 +282,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
-	@echo '  V=1 shows the commands; SANITIZE=1 builds in build/asan; DESTDIR, PREFIX: install'
+	@echo '  V=1 shows the commands; bench CHECK=1 fails when a target is missed; SANITIZE=1 builds in build/asan; DESTDIR, PREFIX: install'
 
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs the Debian packages that building, testing and linting need; says nothing if all are there.
 #
-#	scripts/setup.sh [SET...]		install what is missing (root); build, test and lint
-#						without arguments
+#	scripts/setup.sh [SET...]		install what is missing (root); build, test, bench
+#						and lint without arguments
 #	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
 #
-# Sets: build, test, lint, kernels.
+# Sets: build, test, bench, lint, kernels.
 set -eu -o pipefail
 
 # SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory.
@@ -33,6 +33,12 @@ test  command tcpdump       tcpdump
 test  command capsh         libcap2-bin
 test  command pgrep         procps
 test  command taskset       util-linux
+bench command ip            iproute2
+bench command ethtool       ethtool
+bench command jq            jq
+bench command nft           nftables
+bench command iptables-legacy iptables
+bench command nsenter       util-linux
 lint  command clang-format  clang-format
 lint  command clang-tidy    clang-tidy
 lint  command cppcheck      cppcheck
@@ -107,11 +113,11 @@ if [ "${1-}" = --check ]; then
 	action=name_missing
 	shift
 fi
-[ $# -gt 0 ] || set -- build test lint
+[ $# -gt 0 ] || set -- build test bench lint
 for set; do
 	case $set in
-	build | test | lint | kernels) ;;
-	*) die "no set '$set'; there are: build, test, lint, kernels" ;;
+	build | test | bench | lint | kernels) ;;
+	*) die "no set '$set'; there are: build, test, bench, lint, kernels" ;;
 	esac
 done
 "$action" "$@"
