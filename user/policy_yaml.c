@@ -21,7 +21,7 @@ void blame(struct reader *reader, const yaml_node_t *node, const char *format, .
 		return;
 	}
 	va_start(arguments, format);
-	vsnprintf(what->text, sizeof(what->text), format, arguments);
+	complain_list(what, 0, format, arguments);
 	va_end(arguments);
 }
 
