@@ -21,26 +21,38 @@ static char *strip(char *line)
 	return line;
 }
 
+static int read_line(const char *word, struct policy_prefixes *list, struct complaint *why)
+{
+	struct policy_prefix prefix;
+	int err;
+
+	if (!*word)
+		return 0;
+	err = parse_prefix(word, &prefix, why);
+	if (!err && policy_add_prefix(list, &prefix))
+		err = complain(why, -ENOMEM, "not enough memory");
+	return err;
+}
+
 static int read_lines(FILE *file, const char *path, struct policy_prefixes *list,
 		      struct complaint *why)
 {
-	struct policy_prefix prefix;
 	struct complaint detail;
 	unsigned long number = 0;
 	char *line = NULL;
 	size_t room = 0;
+	ssize_t length;
 	int err = 0;
 
-	while (!err && getline(&line, &room, file) >= 0) {
-		char *word = strip(line);
-
+	while (!err && (length = getline(&line, &room, file)) >= 0) {
 		number++;
-		if (!*word)
-			continue;
-		if (parse_prefix(word, &prefix, &detail))
-			err = complain(why, -EINVAL, "%s:%lu: %s", path, number, detail.text);
-		else if (policy_add_prefix(list, &prefix))
-			err = complain(why, -ENOMEM, "%s:%lu: not enough memory", path, number);
+		/* What is behind it would be lost; of UTF-16, whole lines. */
+		if (memchr(line, '\0', (size_t)length))
+			err = complain(&detail, -EINVAL, "a zero byte; write plain text (UTF-8)");
+		else
+			err = read_line(strip(line), list, &detail);
+		if (err)
+			complain(why, err, "%s:%lu: %s", path, number, detail.text);
 	}
 	if (!err && ferror(file))
 		err = complain(why, -EIO, "cannot read %s: %s", path, strerror(errno));
