@@ -3,14 +3,18 @@
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
-# SANITIZE=1: everything a second time, for AddressSanitizer and UndefinedBehaviorSanitizer.
-BUILD   ?= $(if $(SANITIZE),build/asan,build)
+# SANITIZE=1: everything a second time, for AddressSanitizer and UndefinedBehaviorSanitizer. FUZZ=1:
+# once more, by clang, with the coverage that libFuzzer steers by.
+BUILD   ?= $(if $(FUZZ),build/fuzz,$(if $(SANITIZE),build/asan,build))
 
 # bpftool and friends live in /usr/sbin, which is not in an ordinary user's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
 
 CC      ?= cc
 CLANG   ?= clang
+ifdef FUZZ
+CC := $(CLANG)
+endif
 BPFTOOL ?= bpftool
 PKG_CONFIG ?= pkg-config
 CLANG_FORMAT ?= clang-format
@@ -30,10 +34,10 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 .PRECIOUS: $(BUILD)/%.bpf.o $(BUILD)/%.skel.h $(BUILD)/user/%.o $(BUILD)/tests/%.o
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-	    -Wformat=2 -Wundef
+	    -Wformat=2 -Wundef $(if $(FUZZ),-Wno-format-nonliteral)
 PACKAGES := libbpf libmnl json-c yaml-0.1
-CFLAGS   ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+CFLAGS   ?= $(if $(SANITIZE)$(FUZZ),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
+SANITIZERS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) -fsanitize=address,undefined -fno-sanitize-recover=all
 # Asked once; what is missing is said by the target `tools`.
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
@@ -131,6 +135,29 @@ $(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $^ $(U_LIBS) -o $@
 
+# Fuzzing: each target as a fuzzer (FUZZ=1), and as a test that replays its corpus.
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c, \
+		$(wildcard tests/fuzz/*.c)))
+FUZZERS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzzer_%)
+REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c)): | $(BUILD)/xdp_limit_parse.skel.h
+# Frames begin anywhere, so headers do.
+$(BUILD)/tests/fuzz/native_parser.o: T_CFLAGS += -idirafter bpf -fno-sanitize=alignment
+
+$(BUILD)/tests/fuzz/fuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_LIB) $(TEST_LIB) $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(U_LIBS) -lcmocka -lpthread -o $@
+
+$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_LIB) \
+		$(TEST_LIB) $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -lcmocka -lpthread -o $@
+
+.PHONY: fuzzers replays
+fuzzers: $(FUZZERS)
+replays: $(REPLAYS)
+
 .PHONY: tests
 tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) $(BENCH_PROGRAMS) ## build all tests
 
@@ -145,7 +172,7 @@ build/asan/tests/net/%.sh: tests/net/%.sh Makefile
 	$(Q)chmod +x $@
 
 .PHONY: sanitized
-sanitized: all $(UNIT_TESTS) $(ASAN_NET_TESTS)
+sanitized: all $(UNIT_TESTS) $(REPLAYS) $(ASAN_NET_TESTS)
 
 # As root the build belongs to root: given back to who called sudo.
 give_back = $(if $(SUDO_UID),chown -hR $(SUDO_UID):$(SUDO_GID) build,:)
@@ -159,7 +186,24 @@ check: setup ## build and run all tests, also under sanitizers (root)
 	$(Q)$(MAKE) tests
 	$(Q)$(MAKE) SANITIZE=1 sanitized
 	@tests/run unit prog net $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
-		$(ASAN_NET_TESTS); status=$$?; $(give_back); exit $$status
+		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); status=$$?; $(give_back); exit $$status
+
+# Two at a time, FUZZ_SECONDS each: an hour for four targets.
+.PHONY: fuzz fuzz-check
+fuzz: FUZZ_SECONDS ?= 1800
+fuzz: ## hostile input, made up from coverage: an hour, or FUZZ_SECONDS for each target (root)
+	scripts/setup.sh build test fuzz
+	$(Q)$(MAKE) FUZZ=1 fuzzers
+	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS); status=$$?; $(give_back); exit $$status
+
+.PHONY: fuzz-corpus
+fuzz-corpus: ## make tests/fuzz/corpus anew of it and of what the last fuzzing reached
+	$(Q)$(MAKE) FUZZ=1 fuzzers
+	@scripts/fuzz-corpus.sh $(FUZZ_TARGETS)
+
+fuzz-check: FUZZ_SECONDS ?= 60
+fuzz-check: ## the same in short: 60 seconds for each target (root)
+	$(Q)$(MAKE) fuzz FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 .PHONY: check-kernels
 check-kernels: ## run tests on Debian's 6.1 and 6.12 kernels, in qemu (root)
@@ -235,7 +279,7 @@ lint-cppcheck: | lint-tools
 # The skeletons must be there for what includes them. Twice: the tests' objects need both.
 .PHONY: lint-tidy
 lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h \
-		$(BUILD)/xdp_limit_bench.skel.h | lint-tools
+		$(BUILD)/xdp_limit_bench.skel.h $(BUILD)/xdp_limit_parse.skel.h | lint-tools
 	@printf '%s\n' $(TIDY_FILES) | xargs -P "$$(nproc)" -n 4 $(CLANG_TIDY) --quiet -p . 2>$(BUILD)/tidy.log || \
 		{ grep -v 'warnings generated' $(BUILD)/tidy.log >&2; exit 1; }
 
@@ -255,7 +299,7 @@ compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for 
 	$(Q){ echo '['; \
 	$(call entries,$(CLANG) $(BPF_CFLAGS),$(filter bpf/%,$(TIDY_FILES))); \
 	$(call entries,$(CC) $(U_CFLAGS),$(filter user/%,$(TIDY_FILES))); \
-	$(call entries,$(CC) $(T_CFLAGS),$(filter tests/%,$(TIDY_FILES))); \
+	$(call entries,$(CC) $(T_CFLAGS) -idirafter bpf,$(filter tests/%,$(TIDY_FILES))); \
 	} | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
 
@@ -282,7 +326,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
-	@echo '  V=1 shows the commands; bench CHECK=1 fails when a target is missed; SANITIZE=1 builds in build/asan; DESTDIR, PREFIX: install'
+	@echo '  V=1 shows the commands; bench CHECK=1 fails when a target is missed; SANITIZE=1 builds in build/asan; FUZZ=1 in build/fuzz; DESTDIR, PREFIX: install'
 
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -6,10 +6,11 @@
 #						and lint without arguments
 #	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
 #
-# Sets: build, test, bench, lint, kernels.
+# Sets: build, test, bench, fuzz, lint, kernels.
 set -eu -o pipefail
 
-# SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory.
+# SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory, a
+# runtime beside clang.
 needed='
 build command cc            gcc
 build command clang         clang
@@ -39,6 +40,7 @@ bench command jq            jq
 bench command nft           nftables
 bench command iptables-legacy iptables
 bench command nsenter       util-linux
+fuzz  runtime fuzzer        libclang-rt-dev
 lint  command clang-format  clang-format
 lint  command clang-tidy    clang-tidy
 lint  command cppcheck      cppcheck
@@ -67,6 +69,10 @@ has_library() {
 	else
 		dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$'
 	fi
+}
+
+has_runtime() {
+	compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.$1*.a" >/dev/null
 }
 
 # missing SET...: one line "NAME PACKAGE" for each thing that is not there
@@ -113,11 +119,11 @@ if [ "${1-}" = --check ]; then
 	action=name_missing
 	shift
 fi
-[ $# -gt 0 ] || set -- build test bench lint
+[ $# -gt 0 ] || set -- build test bench fuzz lint
 for set; do
 	case $set in
-	build | test | bench | lint | kernels) ;;
-	*) die "no set '$set'; there are: build, test, bench, lint, kernels" ;;
+	build | test | bench | fuzz | lint | kernels) ;;
+	*) die "no set '$set'; there are: build, test, bench, fuzz, lint, kernels" ;;
 	esac
 done
 "$action" "$@"

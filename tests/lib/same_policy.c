@@ -25,5 +25,6 @@ bool same_policy(const struct policy *left, const struct policy *right)
 	same = same_list(&a.allow, &b.allow) && same_list(&a.deny, &b.deny);
 	for (unsigned int i = 0; same && i < MAX_TIERS; i++)
 		same = same_list(&a.tiers[i].sources, &b.tiers[i].sources);
+	/* Padding too: policy_parse() clears it. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	return same && !memcmp(&a, &b, sizeof(a));
 }
