@@ -186,7 +186,8 @@ check: setup ## build and run all tests, also under sanitizers (root)
 	$(Q)$(MAKE) tests
 	$(Q)$(MAKE) SANITIZE=1 sanitized
 	@tests/run unit prog net $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
-		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); status=$$?; $(give_back); exit $$status
+		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); \
+		status=$$?; $(give_back); exit $$status
 
 # Two at a time, FUZZ_SECONDS each: an hour for four targets.
 .PHONY: fuzz fuzz-check

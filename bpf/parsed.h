@@ -8,7 +8,7 @@
 struct parsed {
 	struct packet packet;
 	__u32 reason; /* REASON_NONE: it goes on to the lists and limits */
-	__u32 pad;
+	__u32 linear; /* bytes that can be read; the rest of the frame's length is in fragments */
 };
 
 #endif

@@ -10,7 +10,7 @@ struct {
 	__uint(max_entries, 1);
 } parsed SEC(".maps");
 
-SEC("xdp")
+SEC("xdp.frags")
 int xdp_limit_parse(struct xdp_md *ctx)
 {
 	struct packet packet = {};
@@ -22,6 +22,7 @@ int xdp_limit_parse(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	to->packet = packet;
 	to->reason = reason;
+	to->linear = READ_ONCE(ctx->data_end) - READ_ONCE(ctx->data);
 	return XDP_PASS;
 }
 

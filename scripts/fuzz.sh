@@ -25,8 +25,9 @@ fuzz() {
 
 	mkdir -p "$grown"
 	timeout --kill-after=10 $((seconds + 120)) "$build/tests/fuzz/fuzzer_$target" \
-		-max_total_time="$seconds" -max_len="$input_max" -timeout=10 -report_slow_units=100 -rss_limit_mb=2048 \
-		-dict="tests/fuzz/$target.dict" -artifact_prefix="$committed/" -print_final_stats=1 \
+		-max_total_time="$seconds" -max_len="$input_max" -timeout=10 -report_slow_units=100 \
+		-rss_limit_mb=2048 -dict="tests/fuzz/$target.dict" -artifact_prefix="$committed/" \
+		-print_final_stats=1 \
 		"$grown" "$committed" >"$log" 2>&1 </dev/null
 	status=$?
 	if [ "$status" -eq 0 ]; then

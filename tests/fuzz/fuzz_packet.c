@@ -14,8 +14,12 @@
 #include "yaml_policy.h"
 #include "prog.h"
 
-#define FRAME_MIN 14   /* the kernel takes no less */
-#define FRAME_MAX 2048 /* and makes fragments of what is longer than its page */
+#define FRAME_MIN 14 /* the kernel takes no less */
+#define FRAME_MAX 2048
+#define LONG	  66000 /* more than 16 bits can claim, and mostly in fragments */
+
+/* The context has 32 bits for an address. */
+#define LOW 0x40000000UL
 
 static struct kernel_parser native_mode, generic_mode;
 static struct limiter limiter;
@@ -27,14 +31,14 @@ static uint8_t *place_frame(const uint8_t *data, size_t size)
 
 	if (!end) {
 		size_t page = (size_t)sysconf(_SC_PAGESIZE);
-		uint8_t *room = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+		uint8_t *room = mmap((void *)LOW, 2 * page, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-		must(room != MAP_FAILED, "mmap");
+		must(room == (void *)LOW, "mmap");
 		end = room + page;
 		must(!mprotect(end, page, PROT_NONE), "mprotect");
 	}
-	memset(end - FRAME_MAX, 0x5a, FRAME_MAX);
+	must(size <= (size_t)sysconf(_SC_PAGESIZE), "%zu bytes", size);
 	return memcpy(end - size, data, size);
 }
 
@@ -64,29 +68,41 @@ static bool has_kernel(void)
 	return has;
 }
 
-static void compare(const uint8_t *frame, uint32_t size, const struct parsed *native,
-		    const struct kernel_parser *kernel, const char *mode)
+static void compare(const uint8_t *data, uint32_t size, const struct kernel_parser *kernel,
+		    bool generic)
 {
-	must(kernel_run(kernel->program, frame, size) == XDP_PASS, "the parser did not run");
-	must_agree(native, kernel->parsed, mode);
+	struct native_frame frame = {.length = size};
+
+	must(kernel_run(kernel->program, data, size) == XDP_PASS, "the parser did not run");
+	frame.linear = linear_bytes(kernel->parsed);
+	frame.data = place_frame(data, frame.linear);
+	must_agree(parse_natively(&frame, generic), kernel->parsed, generic ? "generic" : "native");
+}
+
+/* The same bytes at the start of a frame that only generic mode can have. */
+static void compare_long(const uint8_t *data, uint32_t size)
+{
+	static uint8_t bytes[LONG];
+
+	memset(bytes, 0, FRAME_MAX);
+	memcpy(bytes, data, size);
+	compare(bytes, sizeof(bytes), &generic_mode, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct parsed *native;
 	uint32_t length = size < FRAME_MAX ? (uint32_t)size : FRAME_MAX;
-	uint8_t *frame = place_frame(data, length);
-	bool kernel = length >= FRAME_MIN && has_kernel();
+	struct native_frame frame = {.length = length, .linear = length};
+	bool malformed;
 
-	native = parse_natively(frame, length, true);
-	if (kernel)
-		compare(frame, length, native, &generic_mode, "generic");
-	native = parse_natively(frame, length, false);
-	if (!kernel)
+	frame.data = place_frame(data, length);
+	malformed = is_malformed(parse_natively(&frame, false));
+	if (length < FRAME_MIN || !has_kernel())
 		return 0;
-	compare(frame, length, native, &native_mode, "native");
-	must(kernel_run(limiter.running.program, frame, length) ==
-		     (is_malformed(native) ? XDP_DROP : XDP_PASS),
+	must(kernel_run(limiter.running.program, data, length) == (malformed ? XDP_DROP : XDP_PASS),
 	     "the whole program judges otherwise");
+	compare(data, length, &native_mode, false);
+	compare(data, length, &generic_mode, true);
+	compare_long(data, length);
 	return 0;
 }

@@ -18,6 +18,7 @@ void kernel_parser_open(struct kernel_parser *parser, bool generic, size_t parse
 
 	must(skeleton, "cannot open: %s", strerror(errno));
 	skeleton->rodata_config->config.generic = generic;
+	skeleton->rodata_config->config.may_have_frags = generic;
 	must(!xdp_limit_parse__load(skeleton), "cannot load: %s", strerror(errno));
 	parsed = mmap(NULL, parsed_size, PROT_READ, MAP_SHARED, bpf_map__fd(skeleton->maps.parsed),
 		      0);

@@ -15,7 +15,9 @@
 #define bpf_core_type_size(type)      sizeof(type)
 #define bpf_core_type_id_kernel(type) 0
 #define preserve_access_index	      unused
-#define bpf_xdp_get_buff_len(ctx)     ((ctx)->data_end - (ctx)->data)
+#define bpf_xdp_get_buff_len(ctx)     whole_length
+
+static __u32 whole_length;
 
 #include "parsed.h"
 
@@ -53,21 +55,28 @@ static struct config *writable_config(void)
 	return (struct config *)start;
 }
 
-const struct parsed *parse_natively(const uint8_t *data, uint32_t size, bool generic)
+const struct parsed *parse_natively(const struct native_frame *frame, bool generic)
 {
 	static struct config *written;
 	static struct parsed parsed;
 	struct xdp_md ctx = {
-		.data = (__u32)(uintptr_t)data,
-		.data_end = (__u32)(uintptr_t)data + size,
+		.data = (__u32)(uintptr_t)frame->data,
+		.data_end = (__u32)(uintptr_t)frame->data + frame->linear,
 	};
 
 	if (!written)
 		written = writable_config();
-	written->generic = generic;
+	written->generic = written->may_have_frags = generic;
+	whole_length = frame->length;
 	memset(&parsed, 0, sizeof(parsed));
 	parsed.reason = parse(&ctx, &parsed.packet);
+	parsed.linear = frame->linear;
 	return &parsed;
+}
+
+uint32_t linear_bytes(const struct parsed *parsed)
+{
+	return parsed->linear;
 }
 
 bool is_malformed(const struct parsed *parsed)
@@ -77,6 +86,7 @@ bool is_malformed(const struct parsed *parsed)
 
 /* X(name, what to print of a struct parsed called p) */
 #define FIELDS(X)                                               \
+	X("linear bytes", p->linear)                            \
 	X("reason", p->reason)                                  \
 	X("source, first half", p->packet.source[0])            \
 	X("source, second half", p->packet.source[1])           \

@@ -12,8 +12,18 @@ struct parsed;
 
 extern const size_t parsed_size;
 
-/** parse_natively - @data's last byte must be in the first 4 GiB, as the context has 32 bits for it. */
-const struct parsed *parse_natively(const uint8_t *data, uint32_t size, bool generic);
+/* A frame as the context shows it. */
+struct native_frame {
+	const uint8_t *data; /* in the first 4 GiB: the context has 32 bits for an address */
+	uint32_t linear;     /* bytes there */
+	uint32_t length;     /* with those that would be in fragments */
+};
+
+/** parse_natively - @generic: in the generic mode of a kernel before 6.2. */
+const struct parsed *parse_natively(const struct native_frame *frame, bool generic);
+
+/** linear_bytes - how much of its frame the program had at hand. */
+uint32_t linear_bytes(const struct parsed *parsed);
 
 /** must_agree - all fields are the same, or the end with those that aren't. */
 void must_agree(const struct parsed *native, const struct parsed *kernel, const char *mode);
