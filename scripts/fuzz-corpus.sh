@@ -10,7 +10,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 build=build/fuzz
-inputs_max=80 # of a target; the largest, since these reach most
+inputs_max=100 # of a target; the largest, since these reach most
 
 for target; do
 	committed=tests/fuzz/corpus/$target

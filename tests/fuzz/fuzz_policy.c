@@ -2,6 +2,8 @@
 /* The policy file: any bytes end in a policy or in findings, and what was read prints to itself. */
 #include <errno.h>
 #include <string.h>
+#include "compile.h"
+#include "compile_match.h"
 #include "fuzz.h"
 #include "policy_file.h"
 #include "same_policy.h"
@@ -45,6 +47,24 @@ static void must_print_to_itself(const struct policy *policy)
 	free(text);
 }
 
+/* As attach would, on this many CPUs: what policy_parse() takes fits one, and others say why not. */
+static void must_compile(const struct policy *policy, unsigned int cpus)
+{
+	const struct compile_facts facts = {.possible_cpus = cpus};
+	static struct table_identity table;
+	static struct match_tables tables;
+	static struct config config;
+	struct complaint why = {""};
+
+	must(!table_new(policy, &table, &why), "%s", why.text);
+	if (!compile_policy(policy, &table, &facts, &config, &why)) {
+		compile_match(policy, &config, &tables);
+		return;
+	}
+	must(cpus > 1, "%s", why.text);
+	must_be_sentence(why.text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct policy policy;
@@ -52,10 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err = policy_parse((const char *)data, size, &policy, &findings);
 
 	must(!err || err == -EINVAL, "%d", err);
-	if (err)
+	if (err) {
 		must_be_places(&findings);
-	else
+	} else {
 		must_print_to_itself(&policy);
+		must_compile(&policy, 1);
+		must_compile(&policy, 256);
+	}
 	findings_free(&findings);
 	policy_free(&policy);
 	return 0;
