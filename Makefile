@@ -31,7 +31,7 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PRECIOUS: $(BUILD)/%.bpf.o $(BUILD)/%.skel.h $(BUILD)/user/%.o $(BUILD)/tests/%.o
+.PRECIOUS: $(BUILD)/tools/%.o $(BUILD)/%.bpf.o $(BUILD)/%.skel.h $(BUILD)/user/%.o $(BUILD)/tests/%.o
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef $(if $(FUZZ),-Wno-format-nonliteral)
@@ -88,6 +88,33 @@ $(LIBRARY): $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
 $(BUILD)/xdp-limit: $(BUILD)/user/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -o $@
+
+# ---- completion, made of the command table -----------------------------------------------------
+DESCRIBE := $(BUILD)/tools/describe
+COMMANDS := $(BUILD)/commands.tsv
+COMPLETIONS := $(addprefix $(BUILD)/completion/,bash zsh fish)
+
+.PHONY: completion
+completion: $(COMPLETIONS) ## build completion for bash, zsh and fish
+
+$(BUILD)/tools/%.o: tools/%.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(U_CFLAGS) -c $< -o $@
+
+$(DESCRIBE): $(BUILD)/tools/describe.o $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -o $@
+
+$(COMMANDS): $(DESCRIBE)
+	$(Q)$(DESCRIBE) >$@
+
+$(BUILD)/completion/%: completion/%.in tools/completion-%.awk $(COMMANDS)
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/completion-$*.awk $(COMMANDS) >$@.table
+	$(Q)sed -e '/^#@TABLE@$$/{' -e 'r $@.table' -e 'd' -e '}' $< >$@
+	$(Q)rm $@.table
 
 # ---- tests -------------------------------------------------------------------------------------
 TEST_LIB_SOURCES := $(wildcard tests/lib/*.c)
@@ -240,9 +267,10 @@ verifier-cost-update: $(VERIFIER_COST) ## rewrite the baseline, tests/verifier-c
 	@cp $(BUILD)/verifier-cost.txt tests/verifier-cost.txt
 
 # ---- style -------------------------------------------------------------------------------------
-C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tests/*/*.[ch])
+C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tools/*.c tests/*/*.[ch])
 SHELL_FILES := $(wildcard .ci/run scripts/*.sh tests/run tests/*/*.sh)
-TIDY_FILES  := $(filter bpf/%.c user/%.c tests/%.c,$(C_FILES))
+OTHER_FILES := $(wildcard tools/*.awk completion/*.in)
+TIDY_FILES  := $(filter bpf/%.c user/%.c tools/%.c tests/%.c,$(C_FILES))
 CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
 		  --error-exitcode=1 --suppressions-list=.cppcheck -D__linux__ -D__x86_64__ \
 		  -D'LIBBPF_OPTS(TYPE,NAME,...)=struct TYPE NAME = {__VA_ARGS__}' \
@@ -257,10 +285,10 @@ lint-tools:
 
 .PHONY: lint-text
 lint-text:
-	@! grep -nE '[[:blank:]]+$$' $(C_FILES) $(SHELL_FILES) Makefile *.md docs/*.md || \
+	@! grep -nE '[[:blank:]]+$$' $(C_FILES) $(SHELL_FILES) $(OTHER_FILES) Makefile *.md docs/*.md || \
 		{ echo 'lint: blanks at the end of lines' >&2; exit 1; }
-	@for file in $(C_FILES) $(SHELL_FILES) Makefile; do \
-		head -n 2 $$file | grep -v '^#!' | head -n 1 | \
+	@for file in $(C_FILES) $(SHELL_FILES) $(OTHER_FILES) Makefile; do \
+		head -n 2 $$file | grep -v '^#[!c]' | head -n 1 | \
 			grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' || \
 			{ echo "lint: $$file: no SPDX line at the top" >&2; exit 1; }; \
 	done
@@ -271,11 +299,11 @@ lint-format: | lint-tools
 
 .PHONY: lint-shell
 lint-shell: | lint-tools
-	@shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
+	@shellcheck -x -P SCRIPTDIR $(SHELL_FILES) completion/bash.in
 
 .PHONY: lint-cppcheck
 lint-cppcheck: | lint-tools
-	@cppcheck $(CPPCHECK_FLAGS) $(filter user/%.c tests/%.c,$(C_FILES))
+	@cppcheck $(CPPCHECK_FLAGS) $(filter user/%.c tools/%.c tests/%.c,$(C_FILES))
 
 # The skeletons must be there for what includes them. Twice: the tests' objects need both.
 .PHONY: lint-tidy
@@ -299,7 +327,7 @@ compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for 
 	$(call say,GEN,$@)
 	$(Q){ echo '['; \
 	$(call entries,$(CLANG) $(BPF_CFLAGS),$(filter bpf/%,$(TIDY_FILES))); \
-	$(call entries,$(CC) $(U_CFLAGS),$(filter user/%,$(TIDY_FILES))); \
+	$(call entries,$(CC) $(U_CFLAGS),$(filter user/% tools/%,$(TIDY_FILES))); \
 	$(call entries,$(CC) $(T_CFLAGS) -idirafter bpf,$(filter tests/%,$(TIDY_FILES))); \
 	} | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
@@ -330,4 +358,4 @@ help: ## list the targets
 	@echo '  V=1 shows the commands; bench CHECK=1 fails when a target is missed; SANITIZE=1 builds in build/asan; FUZZ=1 in build/fuzz; DESTDIR, PREFIX: install'
 
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/deb -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -6,7 +6,7 @@
 #						and lint without arguments
 #	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
 #
-# Sets: build, test, bench, fuzz, lint, kernels.
+# Sets: build, test, bench, fuzz, lint, kernels, package.
 set -eu -o pipefail
 
 # SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory, a
@@ -49,6 +49,9 @@ kernels command qemu-system-x86_64 qemu-system-x86
 kernels command cpio        cpio
 kernels command depmod      kmod
 kernels command xz          xz-utils
+package command zsh         zsh
+package command fish        fish
+package command script      bsdutils
 '
 
 PATH=$PATH:/usr/sbin:/sbin
@@ -119,11 +122,11 @@ if [ "${1-}" = --check ]; then
 	action=name_missing
 	shift
 fi
-[ $# -gt 0 ] || set -- build test bench fuzz lint
+[ $# -gt 0 ] || set -- build test bench fuzz lint package
 for set; do
 	case $set in
-	build | test | bench | fuzz | lint | kernels) ;;
-	*) die "no set '$set'; there are: build, test, bench, fuzz, lint, kernels" ;;
+	build | test | bench | fuzz | lint | kernels | package) ;;
+	*) die "no set '$set'; there are: build, test, bench, fuzz, lint, kernels, package" ;;
 	esac
 done
 "$action" "$@"

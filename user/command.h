@@ -11,7 +11,7 @@
 
 struct option_spec {
 	const char *name;     /* without the dashes; NULL ends the table */
-	const char *argument; /* how help calls its value; NULL for a flag */
+	const char *argument; /* how help calls its value, or its words: a|b; NULL for a flag */
 	const char *help;
 };
 
@@ -44,6 +44,10 @@ struct command {
 extern const struct command command_attach, command_detach, command_apply, command_check,
 	command_show, command_status, command_sources, command_get, command_reset, command_doctor,
 	command_allow, command_deny, command_ban, command_confirm;
+
+/* What help, the manual page and completion are made of; both end with NULL. */
+extern const struct command *const command_table[];
+extern const struct option_spec common_options[];
 
 const struct command *command_find(const char *name);
 

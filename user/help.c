@@ -4,13 +4,13 @@
 #include <string.h>
 #include "command.h"
 
-static const struct command *const table[] = {
+const struct command *const command_table[] = {
 	&command_attach, &command_detach,  &command_apply, &command_check,  &command_show,
 	&command_status, &command_sources, &command_get,   &command_allow,  &command_deny,
 	&command_ban,	 &command_confirm, &command_reset, &command_doctor, NULL,
 };
 
-static const struct option_spec common[] = {
+const struct option_spec common_options[] = {
 	{"netns", "NAME", "work in this network namespace (a name of `ip netns`, or a path)"},
 	{"json", NULL, "for scripts (commands that read)"},
 	{"verbose", NULL, "also -v: say more on stderr"},
@@ -20,9 +20,9 @@ static const struct option_spec common[] = {
 
 const struct command *command_find(const char *name)
 {
-	for (int i = 0; table[i]; i++)
-		if (!strcmp(table[i]->name, name))
-			return table[i];
+	for (int i = 0; command_table[i]; i++)
+		if (!strcmp(command_table[i]->name, name))
+			return command_table[i];
 	return NULL;
 }
 
@@ -33,7 +33,7 @@ static void print_options(const struct option_spec *options)
 	for (; options && options->name; options++) {
 		snprintf(text, sizeof(text), "--%s%s%s", options->name,
 			 options->argument ? " " : "", options->argument ?: "");
-		printf("  %-24s %s\n", text, options->help);
+		printf("  %-28s %s\n", text, options->help);
 	}
 }
 
@@ -42,10 +42,10 @@ void help_overview(void)
 	puts("xdp-limit: per-source rate limits in the kernel, before the network stack\n\n"
 	     "usage: xdp-limit COMMAND [IFACE] [OPTION...]\n\n"
 	     "commands:");
-	for (int i = 0; table[i]; i++)
-		printf("  %-10s %s\n", table[i]->name, table[i]->summary);
+	for (int i = 0; command_table[i]; i++)
+		printf("  %-10s %s\n", command_table[i]->name, command_table[i]->summary);
 	puts("\noptions of all commands:");
-	print_options(common);
+	print_options(common_options);
 	puts("  --version                the versions of xdp-limit and libbpf\n\n"
 	     "exit status: 0 done, 1 failed, 2 bad usage or configuration, 3 not attached or not "
 	     "ours,\n4 not supported here, 5 busy\n\n"
@@ -62,7 +62,7 @@ void help_command(const struct command *command)
 		putchar('\n');
 	}
 	puts("options of all commands:");
-	print_options(common);
+	print_options(common_options);
 	if (command->notes)
 		printf("\n%s\n", command->notes);
 }

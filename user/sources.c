@@ -20,7 +20,7 @@ enum sources_option {
 // clang-format off
 static const struct option_spec options[] = {
 	[OPTION_TOP] = {"top", "N", "only the first N"},
-	[OPTION_BY] = {"by", "ORDER",
+	[OPTION_BY] = {"by", "dropped|passed|rate",
 		"dropped (default), passed, or rate (packets per second of its life)"},
 	[OPTION_LIMIT] = {"limit", "NAME", "only buckets of this limit"},
 	{NULL, NULL, NULL},

@@ -126,7 +126,8 @@ help_everywhere() {
 	done
 }
 
-# Every option that help names is one that the command knows; a value is written in capitals.
+# Every option that help names is one that the command knows; a value is written in capitals, or as
+# its words.
 help_is_true() {
 	local command option argument text
 
@@ -135,7 +136,7 @@ help_is_true() {
 		text=$(sed -nE 's/^  --([a-z0-9-]+ +[^ ]+) .*/\1/p' <<<"$OUT")
 		expect_at_least "options of $command" "$(wc -l <<<"$text")" 4
 		while read -r option argument; do
-			if [[ $argument =~ ^[A-Z]+$ ]]; then
+			if [[ $argument =~ ^[A-Z]+$|[|] ]]; then
 				expect_status 0 "$XDP_LIMIT" "$command" "--$option" 1 --help
 				expect_status 2 "$XDP_LIMIT" "$command" rv0 "--$option"
 			else
