@@ -3,6 +3,7 @@
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
+DOC_DIR := $(PREFIX)/share/doc/xdp-limit
 # SANITIZE=1: everything a second time, for AddressSanitizer and UndefinedBehaviorSanitizer. FUZZ=1:
 # once more, by clang, with the coverage that libFuzzer steers by.
 BUILD   ?= $(if $(FUZZ),build/fuzz,$(if $(SANITIZE),build/asan,build))
@@ -115,6 +116,24 @@ $(BUILD)/completion/%: completion/%.in tools/completion-%.awk $(COMMANDS)
 	$(Q)awk -f tools/completion-$*.awk $(COMMANDS) >$@.table
 	$(Q)sed -e '/^#@TABLE@$$/{' -e 'r $@.table' -e 'd' -e '}' $< >$@
 	$(Q)rm $@.table
+
+# ---- manual pages; the commands' part is made of the command table -----------------------------
+MANUALS := $(addprefix $(BUILD)/man/,xdp-limit.8 xdp-limit.yaml.5)
+# Of the newest change, so that a second build is the same to the byte.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+MANUAL_DATE = $(shell date -u -d @$(SOURCE_DATE_EPOCH) +%Y-%m-%d)
+
+$(BUILD)/man/commands.man: tools/manual.awk $(COMMANDS)
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/manual.awk $(COMMANDS) >$@
+
+$(BUILD)/man/%: man/%.in $(BUILD)/man/commands.man Makefile
+	$(call say,GEN,$@)
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/; s/@DATE@/$(MANUAL_DATE)/; s,@DOC@,$(DOC_DIR),' \
+		-e '/^\.\\"@COMMANDS@$$/{' -e 'r $(BUILD)/man/commands.man' -e 'd' -e '}' $< >$@
+
+.PHONY: manuals
+manuals: $(MANUALS) ## build the manual pages
 
 # ---- tests -------------------------------------------------------------------------------------
 TEST_LIB_SOURCES := $(wildcard tests/lib/*.c)
@@ -269,7 +288,7 @@ verifier-cost-update: $(VERIFIER_COST) ## rewrite the baseline, tests/verifier-c
 # ---- style -------------------------------------------------------------------------------------
 C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tools/*.c tests/*/*.[ch])
 SHELL_FILES := $(wildcard .ci/run scripts/*.sh tests/run tests/*/*.sh)
-OTHER_FILES := $(wildcard tools/*.awk completion/*.in)
+OTHER_FILES := $(wildcard tools/*.awk completion/*.in man/*.in service/*.in)
 TIDY_FILES  := $(filter bpf/%.c user/%.c tools/%.c tests/%.c,$(C_FILES))
 CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
 		  --error-exitcode=1 --suppressions-list=.cppcheck -D__linux__ -D__x86_64__ \
@@ -277,7 +296,7 @@ CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-su
 		  -Iinclude -Iuser -Itests/lib -j$(shell nproc)
 
 .PHONY: lint
-lint: lint-tools lint-text lint-format lint-shell lint-cppcheck lint-tidy ## all checks of style
+lint: lint-tools lint-text lint-format lint-shell lint-man lint-cppcheck lint-tidy ## all checks of style
 
 .PHONY: lint-tools
 lint-tools:
@@ -300,6 +319,12 @@ lint-format: | lint-tools
 .PHONY: lint-shell
 lint-shell: | lint-tools
 	@shellcheck -x -P SCRIPTDIR $(SHELL_FILES) completion/bash.in
+
+.PHONY: lint-man
+lint-man: $(MANUALS) | lint-tools
+	@mandoc -Tlint $(MANUALS)
+	@for file in $(MANUALS); do LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l $$file 2>&1 >/dev/null; done | \
+		{ ! grep . >&2; }
 
 .PHONY: lint-cppcheck
 lint-cppcheck: | lint-tools
@@ -334,7 +359,7 @@ compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for 
 
 # ---- installing --------------------------------------------------------------------------------
 SBIN := $(DESTDIR)$(PREFIX)/sbin
-DOCS := $(DESTDIR)$(PREFIX)/share/doc/xdp-limit
+DOCS := $(DESTDIR)$(DOC_DIR)
 
 .PHONY: install
 install: all ## install the program and its documents below PREFIX (/usr/local) and DESTDIR

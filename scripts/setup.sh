@@ -49,6 +49,8 @@ kernels command qemu-system-x86_64 qemu-system-x86
 kernels command cpio        cpio
 kernels command depmod      kmod
 kernels command xz          xz-utils
+lint  command mandoc        mandoc
+lint  command man           man-db
 package command zsh         zsh
 package command fish        fish
 package command script      bsdutils

@@ -29,7 +29,7 @@ lines() {
 }
 
 start() {
-	cd "$SCRATCH"
+	cd "$SCRATCH" || exit
 	mkdir directory functions
 	touch policy.yaml blocklist.txt
 	# shellcheck disable=SC2016 # for the shell that is tried
