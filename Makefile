@@ -117,6 +117,12 @@ $(BUILD)/completion/%: completion/%.in tools/completion-%.awk $(COMMANDS)
 	$(Q)sed -e '/^#@TABLE@$$/{' -e 'r $@.table' -e 'd' -e '}' $< >$@
 	$(Q)rm $@.table
 
+# Changes only when PREFIX does: what names paths is made again then.
+.PHONY: FORCE
+$(BUILD)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+
 # ---- manual pages; the commands' part is made of the command table -----------------------------
 MANUALS := $(addprefix $(BUILD)/man/,xdp-limit.8 xdp-limit.yaml.5)
 # Of the newest change, so that a second build is the same to the byte.
@@ -127,13 +133,20 @@ $(BUILD)/man/commands.man: tools/manual.awk $(COMMANDS)
 	@mkdir -p $(@D)
 	$(Q)awk -f tools/manual.awk $(COMMANDS) >$@
 
-$(BUILD)/man/%: man/%.in $(BUILD)/man/commands.man Makefile
+$(BUILD)/man/%: man/%.in $(BUILD)/man/commands.man $(BUILD)/prefix Makefile
 	$(call say,GEN,$@)
 	$(Q)sed -e 's/@VERSION@/$(VERSION)/; s/@DATE@/$(MANUAL_DATE)/; s,@DOC@,$(DOC_DIR),' \
 		-e '/^\.\\"@COMMANDS@$$/{' -e 'r $(BUILD)/man/commands.man' -e 'd' -e '}' $< >$@
 
 .PHONY: manuals
 manuals: $(MANUALS) ## build the manual pages
+
+# ---- the unit of systemd -----------------------------------------------------------------------
+UNIT := $(BUILD)/service/xdp-limit@.service
+
+$(UNIT): service/xdp-limit@.service.in $(BUILD)/prefix Makefile
+	@mkdir -p $(@D)
+	$(Q)sed 's,@SBIN@,$(PREFIX)/sbin,' $< >$@
 
 # ---- tests -------------------------------------------------------------------------------------
 TEST_LIB_SOURCES := $(wildcard tests/lib/*.c)
@@ -273,6 +286,13 @@ bench: ## measure beside the kernel's own limiters, and against the targets (roo
 bench-docs: ## put the last `make bench` into docs/performance.md, and draw it
 	$(Q)scripts/bench-docs.sh
 
+# Their results are also in what `make deb` packs.
+PACKAGE_TESTS := $(wildcard tests/package/*.sh)
+
+.PHONY: check-package
+check-package: all manuals completion $(UNIT) $(TEST_TOOLS) ## try manual pages, completion and the unit (root)
+	@tests/run $(PACKAGE_TESTS)
+
 VERIFIER_COST := $(BUILD)/tests/prog/test_verifier_cost
 
 .PHONY: verifier-cost
@@ -358,20 +378,35 @@ compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for 
 	$(Q)echo ']' >>$@
 
 # ---- installing --------------------------------------------------------------------------------
-SBIN := $(DESTDIR)$(PREFIX)/sbin
+# FILE=DIRECTORY/NAME, below PREFIX; systemd and the shells look there.
+UNIT_DIR ?= lib/systemd/system
+ZSH_DIR  ?= share/zsh/site-functions
+INSTALLED := \
+	$(BUILD)/xdp-limit=sbin/xdp-limit \
+	$(BUILD)/man/xdp-limit.8=share/man/man8/xdp-limit.8 \
+	$(BUILD)/man/xdp-limit.yaml.5=share/man/man5/xdp-limit.yaml.5 \
+	$(BUILD)/completion/bash=share/bash-completion/completions/xdp-limit \
+	$(BUILD)/completion/zsh=$(ZSH_DIR)/_xdp-limit \
+	$(BUILD)/completion/fish=share/fish/vendor_completions.d/xdp-limit.fish \
+	$(UNIT)=$(UNIT_DIR)/xdp-limit@.service
+installed_at = $(addprefix $(DESTDIR)$(PREFIX)/,$(foreach pair,$(INSTALLED),$(lastword $(subst =, ,$(pair)))))
 DOCS := $(DESTDIR)$(DOC_DIR)
 
 .PHONY: install
-install: all ## install the program and its documents below PREFIX (/usr/local) and DESTDIR
-	install -d $(SBIN) $(DOCS)/examples
-	install -m 0755 $(BUILD)/xdp-limit $(SBIN)
+install: all manuals completion $(UNIT) ## install all below PREFIX (/usr/local) and DESTDIR
+	@for pair in $(INSTALLED); do \
+		case $$pair in *sbin*) mode=0755 ;; *) mode=0644 ;; esac; \
+		install -D -m $$mode "$${pair%%=*}" "$(DESTDIR)$(PREFIX)/$${pair#*=}"; \
+	done
+	@install -d $(DOCS)/examples $(DESTDIR)/etc/xdp-limit
 	install -m 0644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DOCS)
 	install -m 0644 $(wildcard docs/examples/*.yaml) $(DOCS)/examples
 
 .PHONY: uninstall
-uninstall: ## remove what install put there
-	rm -f $(SBIN)/xdp-limit
+uninstall: ## remove what install put there; policies in /etc/xdp-limit stay
+	rm -f $(installed_at)
 	rm -rf $(DOCS)
+	@rmdir $(DESTDIR)/etc/xdp-limit 2>/dev/null || true
 
 .PHONY: clean
 clean: ## remove build/

@@ -12,11 +12,14 @@
 
 enum detach_option {
 	OPTION_ALL,
+	OPTION_IF_ATTACHED,
 	OPTION_WAIT,
 };
 
 static const struct option_spec options[] = {
 	[OPTION_ALL] = {"all", NULL, "every limiter of this network namespace, and pins left over"},
+	[OPTION_IF_ATTACHED] = {"if-attached", NULL,
+				"succeed when there is no limiter or no such interface"},
 	[OPTION_WAIT] = {"wait", "TIME", "for another command to end"},
 	{NULL, NULL, NULL},
 };
@@ -137,11 +140,24 @@ static enum exit_status detach_all(uint64_t wait_ns)
 	return EXIT_FAILED;
 }
 
+/* By name. Nothing to detach is EXIT_NOT_ATTACHED. */
+static enum exit_status detach_named(const char *name, uint64_t wait_ns)
+{
+	struct complaint why;
+	struct netdev netdev;
+	int err = netdev_find(name, &netdev, &why);
+
+	if (!err)
+		return detach_one(netdev.ifindex, netdev.name, wait_ns);
+	report_error("%s", why.text);
+	return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
+}
+
 static enum exit_status run(const struct invocation *invocation)
 {
 	const char *name = invocation->positionals[0];
+	enum exit_status status;
 	struct complaint why;
-	struct netdev netdev;
 	uint64_t wait_ns;
 	int err = parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 
@@ -153,16 +169,15 @@ static enum exit_status run(const struct invocation *invocation)
 	}
 	if (!name)
 		return detach_all(wait_ns);
-	err = netdev_find(name, &netdev, &why);
-	if (!err)
-		return detach_one(netdev.ifindex, netdev.name, wait_ns);
-	report_error("%s", why.text);
-	return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
+	status = detach_named(name, wait_ns);
+	if (status == EXIT_NOT_ATTACHED && invocation->values[OPTION_IF_ATTACHED])
+		return EXIT_DONE;
+	return status;
 }
 
 const struct command command_detach = {
 	.name = "detach",
-	.arguments = "IFACE | --all",
+	.arguments = "IFACE [--if-attached] [--wait TIME] | --all",
 	.summary = "stop limiting, and verify that the kernel has let go",
 	.positionals_min = 0,
 	.positionals_max = 1,

@@ -69,6 +69,8 @@ without_limiter() {
 		3 reset nosuch
 		3 detach rv0
 		3 detach nosuch
+		0 detach rv0 --if-attached
+		0 detach nosuch --if-attached
 		0 detach --all
 		1 attach nosuch --rate 100/s
 		4 attach lo --rate 100/s

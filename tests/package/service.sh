@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The unit's own commands, run as systemd would run them on this machine without it: one after
+# another, as root with the unit's capabilities and no others. tests/deb/package.sh has systemd.
+# shellcheck source-path=SCRIPTDIR source=../lib/policy.sh disable=SC2317 # cases are called by name
+. "$(dirname "$0")/../lib/policy.sh"
+
+UNIT=$_policy_tests/../${BUILD:-build}/service/xdp-limit@.service
+CAPABILITIES=
+
+# setting NAME: its value in the unit
+setting() {
+	sed -n "s/^$1=//p" "$UNIT"
+}
+
+# "cap_x cap_y" to setpriv's "-all,+x,+y"
+bounds() {
+	local capability all=-all
+
+	for capability; do
+		all+=,+${capability#cap_}
+	done
+	echo "$all"
+}
+
+# run_unit ExecStart|ExecReload|ExecStop
+run_unit() {
+	local line
+
+	line=$(setting "$1")
+	line=${line//%I/rv0}
+	line=${line//\/etc\/xdp-limit/$SCRATCH}
+	line=${line//\$ATTACH_OPTIONS/${ATTACH_OPTIONS-}}
+	line=${line/#*\/xdp-limit /"$XDP_LIMIT" }
+	# shellcheck disable=SC2086 # words
+	nsenter --net="/run/netns/$SRV" setpriv --no-new-privs --inh-caps=-all \
+		--bounding-set="$(bounds $CAPABILITIES)" env -i PATH="$PATH" $line
+}
+
+policy() {
+	echo "limits: [{name: default, rate: $1, burst: 50 packets}]" >"$SCRATCH/rv0.yaml"
+}
+
+start_over() {
+	topology neighbours
+	policy 1/h
+}
+
+expect_gone() {
+	! attached || fail "something is attached"
+	! pinned || fail "pins are left"
+}
+
+start_reload_stop() {
+	local first
+
+	start_over
+	expect run_unit ExecStart
+	expect_ours
+	passes 50 --frame udp4 --count 80
+	first=$(program_id)
+	policy 2/h
+	expect run_unit ExecReload
+	expect_ours
+	[ "$(program_id)" != "$first" ] || fail "the program is the old one"
+	passes 0 --frame udp4 --count 10
+	expect run_unit ExecStop
+	expect_gone
+	expect run_unit ExecStart
+	expect_ours
+	passes 50 --frame udp4 --count 80
+	expect run_unit ExecStop
+	expect_gone
+}
+
+bad_policy() {
+	local first
+
+	start_over
+	expect run_unit ExecStart
+	first=$(program_id)
+	policy '1 bps'
+	expect_status 2 run_unit ExecReload
+	expect_stderr 'rv0\.yaml:1:[0-9]+: "1 bps"'
+	expect_equal "program" "$(program_id)" "$first"
+	expect run_unit ExecStop
+	expect_status 2 run_unit ExecStart
+	expect_gone
+}
+
+nothing_to_stop() {
+	start_over
+	expect_status 0 run_unit ExecStop
+	expect run_unit ExecStart
+	expect limit detach rv0
+	expect_status 0 run_unit ExecStop
+	expect run_unit ExecStart
+	ip -n "$SRV" link del rv0
+	expect_status 0 run_unit ExecStop
+}
+
+# A manager that was killed knows of nothing and starts again.
+start_over_running() {
+	start_over
+	expect run_unit ExecStart
+	passes 50 --frame udp4 --count 80
+	expect run_unit ExecStart
+	expect_ours
+	passes 0 --frame udp4 --count 10
+}
+
+pins_lost() {
+	start_over
+	expect run_unit ExecStart
+	rm -r "$PINS"
+	expect run_unit ExecStart
+	expect_ours
+	expect run_unit ExecStop
+	expect_gone
+}
+
+more_options() {
+	start_over
+	ATTACH_OPTIONS="--mode generic --sources 1024" expect_status 2 run_unit ExecStart
+	ATTACH_OPTIONS="--mode generic --dry-run" expect run_unit ExecStart
+	expect_equal "mode" "$(status_field .mode)" generic
+	expect_equal "dry run" "$(status_field .dry_run)" true
+}
+
+attach_lo() {
+	nsenter --net="/run/netns/$SRV" setpriv --bounding-set="$(bounds "$@")" \
+		"$XDP_LIMIT" attach lo --rate 1/s --sources 1024
+}
+
+# One less, and something doesn't work; the rest isn't needed for anything above.
+each_capability() {
+	start_over
+	CAPABILITIES=cap_net_admin expect_status 1 run_unit ExecStart
+	expect run_unit ExecStart
+	CAPABILITIES="cap_net_admin cap_bpf cap_perfmon" expect_status 1 run_unit ExecReload
+	CAPABILITIES="cap_net_admin cap_bpf cap_perfmon" expect_status 1 run_unit ExecStop
+	CAPABILITIES=cap_sys_admin expect run_unit ExecStop
+	# The driver's sentence comes over netlink.
+	expect_status 4 attach_lo cap_net_admin cap_sys_admin
+	expect_stderr "the kernel says"
+	expect_status 4 attach_lo cap_sys_admin
+	expect_no_stderr "the kernel says"
+}
+
+verified() {
+	[ "$(command -v systemd-analyze)" ] || skip "needs systemd-analyze"
+	sed "s,^\(Exec[A-Za-z]*=\)[^ ]*,\1$(realpath "$XDP_LIMIT")," "$UNIT" \
+		>"$SCRATCH/xdp-limit@.service"
+	expect_status 0 systemd-analyze verify --man=no "$SCRATCH/xdp-limit@.service"
+	expect_equal "systemd-analyze verify" "$OUT$ERR" ""
+	expect systemd-analyze security --offline=yes --threshold=25 "$SCRATCH/xdp-limit@.service"
+}
+
+[ -e "$UNIT" ] || skip "needs the unit: make check-package"
+[ "$(command -v setpriv)" ] || skip "needs setpriv"
+CAPABILITIES=$(setting CapabilityBoundingSet | tr '[:upper:]' '[:lower:]')
+run_case "start, reload, stop, and start again" start_reload_stop
+run_case "a policy with an error changes nothing, and doesn't start" bad_policy
+run_case "stop with nothing to stop is no failure, also without the interface" nothing_to_stop
+run_case "start over a running limiter keeps its buckets" start_over_running
+run_case "start after the pins were lost recovers to one program" pins_lost
+run_case "more options from a drop-in" more_options
+run_case "each capability of the unit is needed" each_capability
+run_case "systemd-analyze verify, and security of 2.5 at most" verified
+finish
