@@ -308,7 +308,7 @@ verifier-cost-update: $(VERIFIER_COST) ## rewrite the baseline, tests/verifier-c
 # ---- style -------------------------------------------------------------------------------------
 C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tools/*.c tests/*/*.[ch])
 SHELL_FILES := $(wildcard .ci/run scripts/*.sh tests/run tests/*/*.sh)
-OTHER_FILES := $(wildcard tools/*.awk completion/*.in man/*.in service/*.in)
+OTHER_FILES := $(wildcard tools/*.awk completion/*.in man/*.in service/*.in) debian/rules
 TIDY_FILES  := $(filter bpf/%.c user/%.c tools/%.c tests/%.c,$(C_FILES))
 CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
 		  --error-exitcode=1 --suppressions-list=.cppcheck -D__linux__ -D__x86_64__ \
@@ -332,13 +332,16 @@ lint-text:
 			{ echo "lint: $$file: no SPDX line at the top" >&2; exit 1; }; \
 	done
 
+	@head -n 1 debian/changelog | grep -qF '($(VERSION))' || \
+		{ echo 'lint: debian/changelog does not begin with version $(VERSION)' >&2; exit 1; }
+
 .PHONY: lint-format
 lint-format: | lint-tools
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
 .PHONY: lint-shell
 lint-shell: | lint-tools
-	@shellcheck -x -P SCRIPTDIR $(SHELL_FILES) completion/bash.in
+	@shellcheck -x -P SCRIPTDIR $(SHELL_FILES) completion/bash.in $(wildcard debian/*.p*)
 
 .PHONY: lint-man
 lint-man: $(MANUALS) | lint-tools
@@ -407,6 +410,22 @@ uninstall: ## remove what install put there; policies in /etc/xdp-limit stay
 	rm -f $(installed_at)
 	rm -rf $(DOCS)
 	@rmdir $(DESTDIR)/etc/xdp-limit 2>/dev/null || true
+
+# ---- the Debian package ------------------------------------------------------------------------
+# The second one is only for the test of an upgrade.
+.PHONY: deb
+deb: ## build build/xdp-limit_VERSION_ARCH.deb
+	@scripts/deb.sh $(VERSION)
+
+.PHONY: check-deb
+check-deb: setup-package deb ## install, use, upgrade and purge the package in a Debian of its own (root)
+	@scripts/deb.sh $(VERSION).1 build/deb
+	$(Q)$(MAKE) build/tests/tools/xdpl-send
+	@TEST_TIMEOUT=300 tests/run tests/deb/package.sh; status=$$?; $(give_back); exit $$status
+
+.PHONY: setup-package
+setup-package:
+	@scripts/setup.sh build test package
 
 .PHONY: clean
 clean: ## remove build/

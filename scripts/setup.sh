@@ -54,6 +54,10 @@ lint  command man           man-db
 package command zsh         zsh
 package command fish        fish
 package command script      bsdutils
+package command dpkg-buildpackage dpkg-dev
+package command dh          debhelper
+package command lintian     lintian
+package command debootstrap debootstrap
 '
 
 PATH=$PATH:/usr/sbin:/sbin
