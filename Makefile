@@ -411,6 +411,16 @@ uninstall: ## remove what install put there; policies in /etc/xdp-limit stay
 	rm -rf $(DOCS)
 	@rmdir $(DESTDIR)/etc/xdp-limit 2>/dev/null || true
 
+# ---- for other systems -------------------------------------------------------------------------
+.PHONY: static
+static: $(BUILD)/user/main.o $(LIBRARY) ## build build/static/xdp-limit without shared libraries
+	@scripts/static.sh $^
+
+.PHONY: check-static
+check-static: static ## try it on a veth (root)
+	$(Q)$(MAKE) all build/tests/tools/xdpl-send
+	@tests/run tests/deb/static.sh
+
 # ---- the Debian package ------------------------------------------------------------------------
 # The second one is only for the test of an upgrade.
 .PHONY: deb

@@ -54,6 +54,7 @@ lint  command man           man-db
 package command zsh         zsh
 package command fish        fish
 package command script      bsdutils
+package command readelf     binutils
 package command dpkg-buildpackage dpkg-dev
 package command dh          debhelper
 package command lintian     lintian
