@@ -233,6 +233,15 @@ build/asan/tests/net/%.sh: tests/net/%.sh Makefile
 .PHONY: sanitized
 sanitized: all $(UNIT_TESTS) $(REPLAYS) $(ASAN_NET_TESTS)
 
+# What comes with the program in a package; `make check-deb` tries the package itself.
+PACKAGE_TESTS := $(wildcard tests/package/*.sh)
+.PHONY: packaged
+packaged: all manuals completion $(UNIT)
+
+.PHONY: check-package
+check-package: packaged $(TEST_TOOLS) ## try manual pages, completion and the unit (root)
+	@tests/run $(PACKAGE_TESTS)
+
 # As root the build belongs to root: given back to who called sudo.
 give_back = $(if $(SUDO_UID),chown -hR $(SUDO_UID):$(SUDO_GID) build,:)
 
@@ -242,9 +251,9 @@ setup: ## install what building and testing needs (root)
 
 .PHONY: check
 check: setup ## build and run all tests, also under sanitizers (root)
-	$(Q)$(MAKE) tests
+	$(Q)$(MAKE) tests packaged
 	$(Q)$(MAKE) SANITIZE=1 sanitized
-	@tests/run unit prog net $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
+	@tests/run unit prog net $(PACKAGE_TESTS) $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
 		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); \
 		status=$$?; $(give_back); exit $$status
 
@@ -396,7 +405,7 @@ installed_at = $(addprefix $(DESTDIR)$(PREFIX)/,$(foreach pair,$(INSTALLED),$(la
 DOCS := $(DESTDIR)$(DOC_DIR)
 
 .PHONY: install
-install: all manuals completion $(UNIT) ## install all below PREFIX (/usr/local) and DESTDIR
+install: packaged ## install all below PREFIX (/usr/local) and DESTDIR
 	@for pair in $(INSTALLED); do \
 		case $$pair in *sbin*) mode=0755 ;; *) mode=0644 ;; esac; \
 		install -D -m $$mode "$${pair%%=*}" "$(DESTDIR)$(PREFIX)/$${pair#*=}"; \
@@ -422,11 +431,15 @@ check-static: static ## try it on a veth (root)
 	@tests/run tests/deb/static.sh
 
 # ---- the Debian package ------------------------------------------------------------------------
-# The second one is only for the test of an upgrade.
 .PHONY: deb
 deb: ## build build/xdp-limit_VERSION_ARCH.deb
 	@scripts/deb.sh $(VERSION)
 
+.PHONY: lint-deb
+lint-deb: deb
+	@lintian --allow-root --fail-on warning $(BUILD)/xdp-limit_$(VERSION)_*.deb
+
+# The second package is only for the upgrade.
 .PHONY: check-deb
 check-deb: setup-package deb ## install, use, upgrade and purge the package in a Debian of its own (root)
 	@scripts/deb.sh $(VERSION).1 build/deb
