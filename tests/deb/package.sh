@@ -146,6 +146,15 @@ interface_comes_back() {
 	expect_equal "failed units" "$(inside systemctl --failed --no-legend)" ""
 }
 
+# Nothing of bpffs is left then, and one interface never comes.
+rebooted() {
+	expect active inactive
+	plug
+	wait_for 20 active active
+	expect limit status rv0 --check
+	expect inside systemctl disable xdp-limit@never
+}
+
 # What the manager says of a limiter that somebody took away by hand.
 detached_by_hand() {
 	expect limit detach rv0
@@ -221,6 +230,9 @@ run_case "an enabled unit limits when the interface appears" at_boot
 run_case "reload is one step; a bad policy changes nothing" reload
 run_case "stop, start and restart" stop_and_start
 run_case "an interface that comes back is limited again" interface_comes_back
+expect inside systemctl enable xdp-limit@never
+machine_reboot
+run_case "after a reboot it is limited again" rebooted
 run_case "restart after somebody detached by hand" detached_by_hand
 run_case "an upgrade under traffic: the same program goes on" upgrade
 run_case "removal ends all limiters, in all namespaces" removed

@@ -3,7 +3,8 @@
 # A Debian of its own with systemd as its init, in namespaces: this machine isn't changed. On top of
 # tap.sh (read that first).
 #
-#  machine_start PACKAGE...   boot one that has these packages; a second start gets a fresh one
+#  machine_start PACKAGE...   boot one that has these packages; fresh, and removed at the end
+#  machine_reboot             with the same disk, as after a power cut; between cases, not in one
 #  inside COMMAND...          run in it
 #  machine_copy FILE...       to its /root
 #
@@ -12,17 +13,17 @@
 # that interfaces have units, but is never told to look at what was there before: it could touch
 # devices of this machine. Its processes are in control groups of their own, removed at the end.
 
-_machine_build=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/deb
+_machine_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+_machine_build=$(dirname "$_machine_tests")/build/deb
 _machine_base=$_machine_build/base.tar
 _machine_root=
 _machine_pid=
 
-# shellcheck disable=SC2317 # called by at_exit
-_machine_end() {
+_machine_power_off() {
 	local directory tries
 
 	[ -z "$_machine_pid" ] || kill -KILL "$_machine_pid" 2>/dev/null
-	wait "$_machine_pid" 2>/dev/null
+	wait "$_machine_pid" 2>/dev/null || true
 	for directory in /sys/fs/cgroup/{systemd,unified,.}/"$_machine_name"; do
 		[ -d "$directory" ] || continue
 		# Init's end is not yet that of its children.
@@ -31,6 +32,11 @@ _machine_end() {
 			sleep 0.01
 		done
 	done
+}
+
+# shellcheck disable=SC2317 # called by at_exit
+_machine_end() {
+	_machine_power_off
 	[ -z "$_machine_root" ] || rm -rf --one-file-system "$_machine_root"
 }
 
@@ -54,41 +60,6 @@ _machine_make_base() {
 	mv "$_machine_base.tmp" "$_machine_base"
 }
 
-# Runs in the new namespaces, as the first process: becomes init.
-# shellcheck disable=SC2016 # for the inner shell
-_machine_init='
-set -e
-mount --make-rprivate /
-mount --bind "$1" "$1"
-cd "$1"
-mount -t proc proc proc
-mount -t sysfs sysfs sys
-mount -t bpf -o mode=0700 bpf sys/fs/bpf
-mount -t tmpfs -o mode=755 tmpfs run
-mount -t tmpfs tmpfs tmp
-mount -t tmpfs -o mode=755 tmpfs dev
-for node in null:3 zero:5 full:7 random:8 urandom:9; do
-	mknod -m 666 "dev/${node%:*}" c 1 "${node#*:}"
-done
-mknod -m 666 dev/tty c 5 0
-mkdir dev/pts dev/shm dev/mqueue dev/hugepages
-mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts
-ln -s pts/ptmx dev/ptmx
-if [ -d /sys/fs/cgroup/systemd ]; then
-	mount -t tmpfs -o mode=755 tmpfs sys/fs/cgroup
-	mkdir sys/fs/cgroup/systemd sys/fs/cgroup/unified
-	mount -t cgroup -o none,name=systemd cgroup sys/fs/cgroup/systemd
-	mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
-else
-	mount -t cgroup2 cgroup2 sys/fs/cgroup
-fi
-mkdir run/old run/udev
-touch run/udev/control # else init, which starts before udev, would not listen to it
-pivot_root . run/old
-umount -l /run/old
-exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-	/lib/systemd/systemd --system --unit=multi-user.target --show-status=no </dev/null'
-
 _machine_enter_cgroups() {
 	local hierarchy
 
@@ -102,7 +73,7 @@ _machine_enter_cgroups() {
 _machine_boot() {
 	_machine_enter_cgroups
 	exec unshare --mount --pid --fork --net --uts --ipc --cgroup --kill-child \
-		bash -c "$_machine_init" machine "$_machine_root"
+		"$_machine_tests/lib/machine_init.sh" "$_machine_root"
 }
 
 _machine_find_init() {
@@ -111,8 +82,18 @@ _machine_find_init() {
 	[ "$_machine_init_pid" ] && [ "$(cat "/proc/$_machine_init_pid/comm")" = systemd ]
 }
 
-_machine_running() {
-	[[ $(inside systemctl is-system-running 2>/dev/null) == running ]]
+# Units that wait for an interface keep it "starting".
+_machine_ready() {
+	[[ $(inside systemctl is-system-running 2>/dev/null) =~ ^(running|starting)$ ]] &&
+		inside systemctl is-active --quiet basic.target systemd-udevd.service
+}
+
+_machine_power_on() {
+	_machine_boot >>"$_machine_build/machine.log" 2>&1 &
+	_machine_pid=$!
+	wait_for 10 _machine_find_init
+	_machine_find_init
+	wait_for 30 _machine_ready
 }
 
 machine_start() {
@@ -123,11 +104,13 @@ machine_start() {
 	at_exit _machine_end
 	mkdir "$_machine_root"
 	tar -C "$_machine_root" -xf "$_machine_base"
-	_machine_boot >"$_machine_build/machine.log" 2>&1 &
-	_machine_pid=$!
-	wait_for 10 _machine_find_init
-	_machine_find_init
-	wait_for 30 _machine_running
+	: >"$_machine_build/machine.log"
+	_machine_power_on
+}
+
+machine_reboot() {
+	_machine_power_off
+	_machine_power_on
 }
 
 inside() {
