@@ -49,6 +49,7 @@ U_LIBS    = $(PACKAGE_LIBS)
 MULTIARCH  := $(shell $(CC) -print-multiarch 2>/dev/null)
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -fno-strict-aliasing -Wall -Wextra -Werror \
 	      -Wno-missing-declarations -MMD -MP -Iinclude -Ibpf -I$(BUILD) \
+	      -fdebug-compilation-dir=. \
 	      $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 
 USER_SOURCES := $(wildcard user/*.c)

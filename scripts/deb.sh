@@ -41,6 +41,12 @@ build() {
 	}
 }
 
+for package in dpkg-dev:dpkg-buildpackage debhelper:dh; do
+	command -v "${package#*:}" >/dev/null || {
+		echo "${package#*:} is missing: apt-get install ${package%:*}" >&2
+		exit 1
+	}
+done
 copy_sources
 set_version
 build
