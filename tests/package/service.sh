@@ -159,11 +159,11 @@ verified() {
 [ -e "$UNIT" ] || skip "needs the unit: make check-package"
 [ "$(command -v setpriv)" ] || skip "needs setpriv"
 CAPABILITIES=$(setting CapabilityBoundingSet | tr '[:upper:]' '[:lower:]')
-run_case "start, reload, stop, and start again" start_reload_stop
+run_case "O-077: start, reload, stop, and start again" start_reload_stop
 run_case "a policy with an error changes nothing, and doesn't start" bad_policy
 run_case "stop with nothing to stop is no failure, also without the interface" nothing_to_stop
-run_case "start over a running limiter keeps its buckets" start_over_running
-run_case "start after the pins were lost recovers to one program" pins_lost
+run_case "O-078: start over a running limiter keeps its buckets" start_over_running
+run_case "O-078: start after the pins were lost recovers to one program" pins_lost
 run_case "more options from a drop-in" more_options
 run_case "each capability of the unit is needed" each_capability
 run_case "systemd-analyze verify, and security of 2.5 at most" verified
