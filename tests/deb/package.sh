@@ -155,6 +155,20 @@ interface_comes_back() {
 	expect_equal "failed units" "$(inside systemctl --failed --no-legend)" ""
 }
 
+# The unit's name has it escaped, the policy's hasn't.
+minus_sign() {
+	local unit
+
+	unit=xdp-limit@$(inside systemd-escape br-lan)
+	inside cp /etc/xdp-limit/rv0.yaml /etc/xdp-limit/br-lan.yaml
+	inside ip link add br-lan type veth peer name br-lan1
+	expect inside systemctl start "$unit"
+	expect limit status br-lan --check
+	expect inside systemctl stop "$unit"
+	expect_status 3 limit status br-lan
+	inside ip link del br-lan
+}
+
 # Nothing of bpffs is left then, and one interface never comes.
 rebooted() {
 	expect active inactive
@@ -239,6 +253,7 @@ run_case "O-087: an enabled unit limits when the interface appears, before netwo
 run_case "reload is one step; a bad policy changes nothing" reload
 run_case "O-077 O-085: stop leaves nothing; start and restart" stop_and_start
 run_case "O-087: an interface that comes back is limited again" interface_comes_back
+run_case "an interface with a minus sign in its name" minus_sign
 expect inside systemctl enable xdp-limit@never
 machine_reboot
 run_case "O-079: after a reboot it is limited again" rebooted
