@@ -434,7 +434,7 @@ check-static: static ## try it on a veth (root)
 # ---- the Debian package ------------------------------------------------------------------------
 .PHONY: deb
 deb: ## build build/xdp-limit_VERSION_ARCH.deb
-	@scripts/deb.sh $(VERSION)
+	@scripts/deb.sh $(VERSION); status=$$?; $(give_back); exit $$status
 
 .PHONY: lint-deb
 lint-deb: deb

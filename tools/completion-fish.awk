@@ -33,7 +33,8 @@ function print_option(condition, name, word, help) {
 function print_positional(command, place, word) {
 	if (action(word))
 		rules = rules "complete -c xdp-limit -n " \
-			quoted("__xdp_limit_at " command " " place) action(word) "\n"
+			quoted("__xdp_limit_at " command " " place (word ~ /\.\.\.$/ ? " more" : "")) \
+			action(word) "\n"
 }
 
 BEGIN { FS = "\t" }

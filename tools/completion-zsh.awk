@@ -34,9 +34,10 @@ function option_spec(name, word, help) {
 }
 
 # One that nothing completes would only keep options from being completed at its place.
-function positional_spec(word) {
+function positional_spec(word,    repeated) {
+	repeated = sub(/\.\.\.$/, "", word) ? "*" : ""
 	return action(word) == " " ? "" : \
-		"\n\t\t" quoted(":" (word ~ /\|/ ? "action" : tolower(word)) ":" action(word))
+		"\n\t\t" quoted(repeated ":" (word ~ /\|/ ? "action" : tolower(word)) ":" action(word))
 }
 
 BEGIN { FS = "\t" }
