@@ -248,7 +248,7 @@ give_back = $(if $(SUDO_UID),chown -hR $(SUDO_UID):$(SUDO_GID) build,:)
 
 .PHONY: setup
 setup: ## install what building and testing needs (root)
-	scripts/setup.sh build test bench
+	scripts/setup.sh build test bench package
 
 .PHONY: check
 check: setup ## build and run all tests, also under sanitizers (root)
@@ -295,13 +295,6 @@ bench: ## measure beside the kernel's own limiters, and against the targets (roo
 .PHONY: bench-docs
 bench-docs: ## put the last `make bench` into docs/performance.md, and draw it
 	$(Q)scripts/bench-docs.sh
-
-# Their results are also in what `make deb` packs.
-PACKAGE_TESTS := $(wildcard tests/package/*.sh)
-
-.PHONY: check-package
-check-package: all manuals completion $(UNIT) $(TEST_TOOLS) ## try manual pages, completion and the unit (root)
-	@tests/run $(PACKAGE_TESTS)
 
 VERIFIER_COST := $(BUILD)/tests/prog/test_verifier_cost
 
