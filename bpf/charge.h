@@ -23,7 +23,7 @@ enum charge {
  * their limit come here; the others have room for all CPUs and are charged by fetch-and-add.
  */
 #define CHARGE_TRIES 8
-#define CLAMP_TRIES  4
+#define CLAMP_TRIES  8
 
 /** Units of a packet under @limit. */
 INLINE __u32 limit_units(const volatile struct limit *limit, __u32 packets, __u32 bytes)

@@ -72,8 +72,8 @@ each_call() {
 }
 
 # In order of names.
-ALL_PINS='buckets budgets counters guards iface_words ledger link live_exact live_pbits live_prefix'\
-' live_xbits log_slots penalties penalty_bits previous program switches table tally_cache'
+ALL_PINS='buckets budgets counters flat guards iface_words ledger limited link live_exact live_pbits live_prefix'\
+' live_xbits log_slots losses penalties penalty_bits previous program switches table tally_cache'
 
 expect_pins() {
 	expect_equal "$1: pins" "$(in_order_of_names "$PINS")" \

@@ -463,8 +463,10 @@ named_fields() {
 		guards address
 		table ipv6_prefix
 		ledger deleted
+		flat refreshed_ns
+		losses pending
 	END
-	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 19
+	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 22
 }
 
 topology neighbours
