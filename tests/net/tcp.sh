@@ -125,5 +125,5 @@ run_case "O-049: 30 KB after idle pass up to a burst of 12 kB" \
 run_case "O-049: the burst of a byte limit is shown in bytes and as a time" burst_is_shown
 run_case "O-129: 20 000 000 bytes by TCP are counted, headers included (native)" \
 	counted_transfer native
-run_case "O-129: merged frames count as their segments (generic)" merged_transfer
+run_case "O-123, O-129: merged frames count as their segments (generic)" merged_transfer
 finish

@@ -441,6 +441,42 @@ static void large_lists(void **state)
 	close_policy();
 }
 
+/* ---- O-001: each packet from a source of its own ---------------------------------------------- */
+
+#define UNIQUE 100000 /* 20 000 pps for 5 s */
+
+/* The limit of each source is blind to them; how many they are is seen, and a limit over all holds them. */
+static void unique_sources(void **state)
+{
+	struct cpu_counters counters;
+	struct occupancy occupancy;
+	unsigned int steady = 0;
+	uint64_t passed;
+
+	(void)state;
+	open_policy("table: {sources: 16384}\n"
+		    "limits:\n"
+		    "  - {name: each, rate: 500 pps, burst: 500}\n"
+		    "  - {name: all, per: interface, rate: 2000 pps, burst: 1000}\n",
+		    NULL);
+	/* 10 pps of an honest source between them, which the limit over all meets too. */
+	for (unsigned int i = 0; i < UNIQUE; i++) {
+		if (i % 2000 == 0)
+			steady += passes(STEADY);
+		passes(NEWCOMERS + i);
+		clock_advance(&limiter, SECOND / 20000);
+	}
+	counters_of(&limiter, &counters);
+	passed = packets_passed(&limiter);
+	assert_int_equal(read_occupancy(&limiter.running, 0, &occupancy), 0);
+	print_message("# %lu of %u passed, %u of 50 honest ones, %llu buckets made\n", passed,
+		      UNIQUE + 50, steady, counters.events.created);
+	assert_in_range(passed, 1, 1000 + 2000 * 5 + 1);
+	assert_int_equal(counters.events.created, UNIQUE + 1);
+	assert_true(occupancy.used <= 16384 && occupancy.used > 12000);
+	close_policy();
+}
+
 #define CASE(name_, function)                        \
 	{                                            \
 		.name = name_, .test_func = function \
@@ -452,6 +488,8 @@ int main(void)
 		CASE("O-004: after more sources than entries, a new one is limited",
 		     forgotten_sources),
 		CASE("O-004: without a gate too", full_without_gate),
+		CASE("O-001: sources without end are seen, and held by a limit over all",
+		     unique_sources),
 		CASE("O-010: 2000 steady sources keep their buckets while 60 000 come",
 		     steady_within),
 		CASE("O-010: and while 130 000 come to 65 536 entries", steady_beyond),
