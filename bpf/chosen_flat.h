@@ -81,7 +81,7 @@ INLINE int charge_interface(const volatile struct limit *limit, __u32 place, str
 	return REFUSED;
 }
 
-/* load.left: what it left, for the undo. */
+/* load.left: what it left, for the undo of the interface's. */
 __noinline int charge_place(struct packet *packet, struct choice *choice, __u32 i)
 {
 	const volatile struct limit *limit;

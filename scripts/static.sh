@@ -23,6 +23,12 @@ has_static() {
 	[ -e "$file" ]
 }
 
+# Where this machine's own packages come from.
+mirror_of_apt() {
+	# shellcheck disable=SC2016 # apt's own words
+	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1
+}
+
 fetch_libmnl() {
 	local codename version
 
@@ -32,7 +38,7 @@ fetch_libmnl() {
 	version=$(dpkg-query -W -f '${source:Version}' libmnl-dev)
 	mkdir -p apt/lists/partial apt/cache/archives/partial
 	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-		"${MIRROR:-http://deb.debian.org/debian} $codename main" >apt/sources.list
+		"${MIRROR:-$(mirror_of_apt)} $codename main" >apt/sources.list
 	set -- -qq -o Dir::Etc::SourceList="$PWD/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
 		-o Dir::State::Lists="$PWD/apt/lists" -o Dir::Cache="$PWD/apt/cache" -o APT::Sandbox::User=
 	apt-get "$@" update && apt-get "$@" source "libmnl=$version" &&

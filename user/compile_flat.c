@@ -30,7 +30,6 @@ __extension__ typedef unsigned __int128 u128;
 #define COARSE_KEPT	 20000
 #define FRAME_ROUNDING	 2
 
-#define HEADROOM      4			  /* a burst may grow so much and keep its slots */
 #define STALL_NS      (2 * NS_PER_SECOND) /* that a CPU may be held up, beyond one burst */
 #define TICK_SLOT_MAX 31
 #define SHIFT_MAX     31
@@ -206,12 +205,6 @@ int choose_slot_scale(const struct policy_limit *limit, struct slot_scale *scale
 	*scale = (struct slot_scale){TICK_SLOT_MAX, FINGERPRINT_MOST};
 	if (has_window(limit->algorithm))
 		return refuse_window(limit, why);
-	for (unsigned int tier = 0; tier < MAX_TIERS; tier++)
-		metered |= limit->tiers[tier].given &&
-			   limit->tiers[tier].rate.kind == LIMIT_METERED;
-	/* Words never write a slot: a scale that most rates can follow in. */
-	if (!metered && !is_metered(limit))
-		*scale = (struct slot_scale){EXACT_BITS, FINGERPRINT_GOOD};
 	for (unsigned int tier = 0; tier < MAX_TIERS; tier++)
 		metered |= limit->tiers[tier].given &&
 			   limit->tiers[tier].rate.kind == LIMIT_METERED;

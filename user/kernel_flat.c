@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "flat.h"
+#include "kernel_residue.h"
 
 #define BATCH 8192U
 
@@ -101,14 +102,6 @@ static uint64_t least_debt(const struct flat_block *block, uint64_t mask)
 	for (unsigned int i = 1; i < FLAT_SLOTS; i++)
 		best = flat_lower_rank(best, flat_rank(load(&block->words[i]), mask, i));
 	return best & ~mask;
-}
-
-static void add_tally(struct tally *sum, const struct tally *part)
-{
-	sum->passed_packets += part->passed_packets;
-	sum->passed_bytes += part->passed_bytes;
-	sum->dropped_packets += part->dropped_packets;
-	sum->dropped_bytes += part->dropped_bytes;
 }
 
 /* What CPUs have gathered for this record. */

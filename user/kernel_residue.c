@@ -40,7 +40,7 @@ int read_residue(const struct running *running, struct residue *residue)
 	return 0;
 }
 
-static void add_tally(struct tally *sum, const struct tally *part)
+void add_tally(struct tally *sum, const struct tally *part)
 {
 	sum->passed_packets += part->passed_packets;
 	sum->passed_bytes += part->passed_bytes;

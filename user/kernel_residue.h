@@ -11,6 +11,9 @@ struct residue {
 	size_t count;
 };
 
+/** add_tally - all four counts of @part to @sum. */
+void add_tally(struct tally *sum, const struct tally *part);
+
 /** read_residue - the lines of all CPUs now: 0 or -errno. */
 int read_residue(const struct running *running, struct residue *residue);
 

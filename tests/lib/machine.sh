@@ -50,7 +50,7 @@ _machine_make_base() {
 	mkdir -p "$_machine_build"
 	rm -rf "$root"
 	debootstrap --variant=minbase --include="systemd,systemd-sysv,udev,iproute2,${packages%,}" \
-		"$codename" "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$_machine_build/base.log" 2>&1 ||
+		"$codename" "$root" ${MIRROR:+"$MIRROR"} >"$_machine_build/base.log" 2>&1 ||
 		skip "debootstrap failed (network?): $(tail -n 1 "$_machine_build/base.log")"
 	# Never touch what was there before.
 	ln -s /dev/null "$root/etc/systemd/system/systemd-udev-trigger.service"
