@@ -424,6 +424,38 @@ static void full_and_banning(void **state)
 	full_with_others("pass", ban, 10);
 }
 
+/* A rate of new sources is kept to, once for each limit that needs a slot; who has one is not asked. */
+static void gate_on_request(const char *rest, uint64_t entries)
+{
+	struct limiter limiter;
+	struct policy policy;
+	struct frame frame;
+	char text[240];
+
+	snprintf(text, sizeof(text),
+		 "table: {type: flat, sources: 1024, new-sources: 1/h}\n"
+		 "limits: [{name: x, rate: 10 pps, burst: 10}%s]\n",
+		 rest);
+	yaml_policy(&policy, text);
+	open_at(&limiter, &policy, START);
+	for (uint32_t i = 0; i < 1000; i++) {
+		frame_of(&frame, 0x0b000000 + i, 60);
+		send_frame(&limiter, &frame);
+	}
+	assert_int_equal(packets_passed(&limiter), 409 / entries);
+	assert_int_equal(packets_of(&limiter, REASON_GATE_CLOSED), 1000 - 409 / entries);
+	frame_of(&frame, 0x0b000000, 60);
+	assert_int_equal(send_many(&limiter, &frame, 9), 9);
+	limiter_close(&limiter);
+}
+
+static void gate(void **state)
+{
+	(void)state;
+	gate_on_request("", 1);
+	gate_on_request(", {name: y, rate: 20 pps, burst: 20}", 2);
+}
+
 /* ---- refreshes --------------------------------------------------------------------------------- */
 
 struct churn {
@@ -721,6 +753,7 @@ int main(void)
 		cmocka_unit_test(no_source_twice_in_one_block),
 		cmocka_unit_test(full_inherit),
 		cmocka_unit_test(full_pass),
+		cmocka_unit_test(gate),
 		cmocka_unit_test(full_drop),
 		cmocka_unit_test(full_stacked),
 		cmocka_unit_test(full_and_banning),
