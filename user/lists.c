@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
-#include "json.h"
+#include "list_change.h"
 #include "list_file.h"
 #include "lock.h"
-#include "netroute.h"
 #include "prefix.h"
 #include "report.h"
 #include "target.h"
@@ -28,15 +27,7 @@ static const struct option_spec options[] = {
 	{NULL, NULL, NULL},
 };
 
-/* One call, parsed. */
-struct request {
-	enum live_list list;
-	const char *verb; /* what the list is called: "allow" */
-	struct policy_prefixes prefixes;
-	uint64_t for_ns; /* 0: for ever */
-};
-
-static int take_prefixes(const struct invocation *invocation, struct request *request,
+static int take_prefixes(const struct invocation *invocation, struct list_change *change,
 			 struct complaint *why)
 {
 	const char *file = invocation->values[OPTION_FILE];
@@ -45,110 +36,50 @@ static int take_prefixes(const struct invocation *invocation, struct request *re
 
 	for (int i = 2; i < invocation->positional_count && !err; i++) {
 		err = parse_prefix(invocation->positionals[i], &prefix, why);
-		err = err ?: policy_add_prefix(&request->prefixes, &prefix);
+		err = err ?: policy_add_prefix(&change->prefixes, &prefix);
 	}
 	if (!err && file)
-		err = list_file_read(file, &request->prefixes, why);
-	if (!err && !request->prefixes.count)
+		err = list_file_read(file, &change->prefixes, why);
+	if (!err && !change->prefixes.count)
 		err = complain(why, -EINVAL,
 			       "nothing to change: give addresses, prefixes or --file");
 	return err;
 }
 
-/* A longer entry, of the policy's lists too, may stand against what was added. */
-static void leave_out_spared(const struct target *target, enum live_list list,
-			     struct specials *specials)
+static enum exit_status add(const struct target *target, const struct list_change *change)
 {
-	size_t left = 0;
-
-	for (size_t i = 0; i < specials->count; i++) {
-		enum reason reason = ask_lists(&target->running, &specials->list[i].address);
-
-		if ((reason == REASON_ALLOWED) == (list == LIVE_ALLOW))
-			specials->list[left++] = specials->list[i];
-	}
-	specials->count = left;
-}
-
-static void warn_all(const struct target *target, const struct request *request)
-{
-	const char *does = request->list == LIVE_ALLOW ? "exempts all of" : "drops all of";
-
-	for (size_t i = 0; i < request->prefixes.count; i++) {
-		const struct policy_prefix *prefix = &request->prefixes.prefixes[i];
-		char text[ADDRESS_TEXT_SIZE];
-
-		if (prefix->length)
-			continue;
-		format_prefix(prefix, text);
-		report_warning("%s on the %s list %s %s; undo: xdp-limit %s %s del %s", text,
-			       request->verb, does, strchr(text, ':') ? "IPv6" : "IPv4",
-			       request->verb, target->netdev.name, text);
-	}
-}
-
-static void remark(const struct target *target, const struct request *request)
-{
-	const struct live_change change = {
-		.list = request->list,
-		.verb = request->verb,
-		.interface = target->netdev.name,
-		.prefixes = &request->prefixes,
-		.dry_run = target->running.config.dry_run,
-	};
-	struct specials specials;
-
-	warn_all(target, request);
-	/* Without routes nothing is special. */
-	netroute_find(&target->netdev, &specials);
-	leave_out_spared(target, request->list, &specials);
-	remark_specials(&change, &specials, report_warning, report_note);
-	specials_free(&specials);
-}
-
-static enum exit_status add(const struct target *target, const struct request *request)
-{
-	uint64_t until = request->for_ns ? boot_clock_ns() + request->for_ns : FOREVER;
 	char time[UNITS_TEXT_SIZE];
 	struct complaint why;
 
-	if (live_add(&target->running, request->list, request->prefixes.prefixes,
-		     request->prefixes.count, until, &why)) {
-		report_error("%s: %s", target->netdev.name, why.text);
+	if (list_change_add(target, change, &why)) {
+		report_error("%s", why.text);
 		return EXIT_FAILED;
 	}
-	format_time(request->for_ns, time, sizeof(time));
-	printf("%s: %zu on the %s list%s%s\n", target->netdev.name, request->prefixes.count,
-	       request->verb, request->for_ns ? " for " : "", request->for_ns ? time : "");
-	remark(target, request);
+	format_time(change->for_ns, time, sizeof(time));
+	printf("%s: %zu on the %s list%s%s\n", target->netdev.name, change->prefixes.count,
+	       change->verb, change->for_ns ? " for " : "", change->for_ns ? time : "");
+	list_change_remark(target, change, report_warning, report_note);
 	return EXIT_DONE;
 }
 
-static enum exit_status take_off(const struct target *target, const struct request *request)
+static enum exit_status take_off(const struct target *target, const struct list_change *change)
 {
-	int64_t deleted = live_delete(&target->running, request->list, request->prefixes.prefixes,
-				      request->prefixes.count);
+	struct complaint why;
+	int64_t deleted = list_change_delete(target, change, &why);
 
 	if (deleted < 0) {
-		report_error("cannot change the live lists of %s: %s", target->netdev.name,
-			     strerror((int)-deleted));
+		report_error("%s", why.text);
 		return EXIT_FAILED;
 	}
-	printf("%s: %" PRId64 " off the %s list\n", target->netdev.name, deleted, request->verb);
-	if ((uint64_t)deleted < request->prefixes.count)
+	printf("%s: %" PRId64 " off the %s list\n", target->netdev.name, deleted, change->verb);
+	if ((uint64_t)deleted < change->prefixes.count)
 		report_note("%" PRId64 " of them were not on it (the policy's own lists change "
 			    "with `apply`)",
-			    (int64_t)request->prefixes.count - deleted);
+			    (int64_t)change->prefixes.count - deleted);
 	return EXIT_DONE;
 }
 
 /* ---- list ---- */
-
-struct printing {
-	uint64_t now;
-	bool json;
-	bool any;
-};
 
 /* "29d 23h 59m 59s" */
 static void format_left(uint64_t seconds, char *text, size_t size)
@@ -171,36 +102,22 @@ static void format_left(uint64_t seconds, char *text, size_t size)
 
 static int print_entry(const struct policy_prefix *prefix, uint64_t until_ns, void *context)
 {
-	struct printing *printing = context;
+	const uint64_t *now = context;
 	char text[ADDRESS_TEXT_SIZE], left[UNITS_TEXT_SIZE] = "";
-	double seconds = (double)(until_ns - printing->now) / NS_PER_SECOND;
 
 	format_prefix(prefix, text);
 	if (until_ns != FOREVER)
-		format_left((until_ns - printing->now) / NS_PER_SECOND, left, sizeof(left));
-	if (!printing->json)
-		printf("%s%s%s\n", text, *left ? "  for another " : "", left);
-	else if (until_ns == FOREVER)
-		printf("%s\n  {\"prefix\": \"%s\", \"seconds_left\": null}",
-		       printing->any ? "," : "", text);
-	else
-		printf("%s\n  {\"prefix\": \"%s\", \"seconds_left\": %.9f}",
-		       printing->any ? "," : "", text, seconds);
-	printing->any = true;
+		format_left((until_ns - *now) / NS_PER_SECOND, left, sizeof(left));
+	printf("%s%s%s\n", text, *left ? "  for another " : "", left);
 	return 0;
 }
 
-static enum exit_status print_list(const struct target *target, const struct request *request,
-				   bool json)
+static enum exit_status print_list(const struct target *target, enum live_list list, bool json)
 {
-	struct printing printing = {.now = boot_clock_ns(), .json = json};
-	int err;
+	uint64_t now = boot_clock_ns();
+	int err = json ? live_list_json(&target->running, list, stdout)
+		       : live_visit(&target->running, list, print_entry, &now);
 
-	if (json)
-		putchar('[');
-	err = live_visit(&target->running, request->list, print_entry, &printing);
-	if (json)
-		puts(printing.any ? "\n]" : "]");
 	if (!err)
 		return EXIT_DONE;
 	report_error("cannot read the live lists of %s: %s", target->netdev.name, strerror(-err));
@@ -209,7 +126,7 @@ static enum exit_status print_list(const struct target *target, const struct req
 
 /* ---- the three commands ---- */
 
-static int take_options(const struct invocation *invocation, bool adds, struct request *request,
+static int take_options(const struct invocation *invocation, bool adds, struct list_change *change,
 			uint64_t *wait_ns, struct complaint *why)
 {
 	const char *time = invocation->values[OPTION_FOR];
@@ -219,22 +136,19 @@ static int take_options(const struct invocation *invocation, bool adds, struct r
 		return err;
 	if (!adds)
 		return complain(why, -EINVAL, "--for goes with add");
-	err = parse_time(time, &request->for_ns, why);
-	if (!err && !request->for_ns)
-		err = complain(why, -EINVAL, "--for 0s would end at once; give a longer time");
-	return err;
+	return parse_list_time(time, &change->for_ns, why);
 }
 
-static enum exit_status change(const struct invocation *invocation, struct request *request)
+static enum exit_status change(const struct invocation *invocation, struct list_change *wanted)
 {
 	bool adds = !strcmp(invocation->positionals[1], "add");
 	enum exit_status status;
 	struct complaint why;
 	struct target target;
 	uint64_t wait_ns;
-	int err = take_prefixes(invocation, request, &why);
+	int err = take_prefixes(invocation, wanted, &why);
 
-	err = err ?: take_options(invocation, adds, request, &wait_ns, &why);
+	err = err ?: take_options(invocation, adds, wanted, &wait_ns, &why);
 	if (err) {
 		report_error("%s", err == -ENOMEM ? strerror(ENOMEM) : why.text);
 		return EXIT_USAGE;
@@ -242,19 +156,19 @@ static enum exit_status change(const struct invocation *invocation, struct reque
 	status = target_open_locked(invocation->positionals[0], wait_ns, &target);
 	if (status != EXIT_DONE)
 		return status;
-	status = adds ? add(&target, request) : take_off(&target, request);
+	status = adds ? add(&target, wanted) : take_off(&target, wanted);
 	target_close(&target);
 	return status;
 }
 
-static enum exit_status list(const struct invocation *invocation, const struct request *request)
+static enum exit_status list(const struct invocation *invocation, enum live_list live_list)
 {
 	struct target target;
 	enum exit_status status = target_open(invocation->positionals[0], &target);
 
 	if (status != EXIT_DONE)
 		return status;
-	status = print_list(&target, request, invocation->json);
+	status = print_list(&target, live_list, invocation->json);
 	target_close(&target);
 	return status;
 }
@@ -263,17 +177,17 @@ static enum exit_status run(const struct invocation *invocation, enum live_list 
 			    const char *verb)
 {
 	const char *action = invocation->positionals[1];
-	struct request request = {.list = live_list, .verb = verb};
+	struct list_change wanted = {.list = live_list, .verb = verb};
 	enum exit_status status;
 
 	if (!strcmp(action, "list"))
-		return list(invocation, &request);
+		return list(invocation, live_list);
 	if (strcmp(action, "add") && strcmp(action, "del")) {
 		report_error("'%s' is not known; write add, del or list", action);
 		return EXIT_USAGE;
 	}
-	status = change(invocation, &request);
-	free(request.prefixes.prefixes);
+	status = change(invocation, &wanted);
+	free(wanted.prefixes.prefixes);
 	return status;
 }
 
