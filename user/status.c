@@ -65,46 +65,55 @@ static enum exit_status show_one(const struct invocation *invocation, const char
 	return judge(invocation, &summary);
 }
 
+struct showing {
+	const struct invocation *invocation;
+	struct json_object *array; /* NULL: as text */
+	enum exit_status worst;
+	int shown;
+};
+
+static int show_attached(const struct netdev *netdev, int err, void *context)
+{
+	struct showing *showing = context;
+	struct summary summary;
+	enum exit_status status;
+
+	if (err) {
+		report_error("cannot read what is attached to %s: %s%s", netdev->name,
+			     strerror(-err), permission_hint(err));
+		showing->worst = EXIT_FAILED;
+		return 0;
+	}
+	status = read_one(showing->invocation, netdev->name, &summary);
+	if (status == EXIT_DONE) {
+		if (showing->array)
+			json_object_array_add(showing->array, summary_json(&summary));
+		else
+			summary_print(&summary);
+		summary_free(&summary);
+		showing->shown++;
+		status = judge(showing->invocation, &summary);
+	}
+	if (status != EXIT_DONE)
+		showing->worst = status;
+	return 0;
+}
+
 /* Every interface of the namespace with one of ours; none is not an error. */
 static enum exit_status show_all(const struct invocation *invocation)
 {
-	struct json_object *array = invocation->json ? json_object_new_array() : NULL;
-	enum exit_status worst = EXIT_DONE, status;
-	struct netdev *list = NULL;
-	int count = netdev_list(&list);
-	int shown = 0;
+	struct showing showing = {
+		.invocation = invocation,
+		.array = invocation->json ? json_object_new_array() : NULL,
+		.worst = EXIT_DONE,
+	};
+	int err = attached_visit(show_attached, &showing);
 
-	for (int i = 0; i < count; i++) {
-		struct attachment there;
-		struct summary summary;
-		int err = attachment_find(list[i].ifindex, &there);
-
-		if (err && err != -ENODEV) {
-			report_error("cannot read what is attached to %s: %s%s", list[i].name,
-				     strerror(-err), permission_hint(err));
-			worst = EXIT_FAILED;
-		}
-		if (err || !there.ours)
-			continue;
-		status = read_one(invocation, list[i].name, &summary);
-		if (status == EXIT_DONE) {
-			if (array)
-				json_object_array_add(array, summary_json(&summary));
-			else
-				summary_print(&summary);
-			summary_free(&summary);
-			shown++;
-			status = judge(invocation, &summary);
-		}
-		if (status != EXIT_DONE)
-			worst = status;
-	}
-	free(list);
-	if (array)
-		json_print(array);
-	else if (!shown && worst == EXIT_DONE)
+	if (showing.array)
+		json_print(showing.array);
+	else if (!showing.shown && showing.worst == EXIT_DONE)
 		puts("no limiter on any interface of this network namespace");
-	return count < 0 ? EXIT_FAILED : worst;
+	return err ? EXIT_FAILED : showing.worst;
 }
 
 /* The attachment and what is left of it are two things; both are said. */

@@ -46,9 +46,10 @@ int summary_read(const struct netdev *netdev, const struct running *running,
 		.gate_closed = gate_is_closed(running),
 		.pins_complete = pins_complete(netdev->ifindex),
 	};
-	err = read_occupancy(running, refill_ago(summary), &occupancy);
-	err = err ?: read_counters(running, &summary->counters);
+	/* In this order, so that what is made or deleted meanwhile is never taken for evicted. */
+	err = read_counters(running, &summary->counters);
 	err = err ?: read_raw_counters(running, &raw);
+	err = err ?: read_occupancy(running, refill_ago(summary), &occupancy);
 	err = err ?: read_deleted(running, &summary->deleted);
 	if (err)
 		return err;

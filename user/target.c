@@ -3,6 +3,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "command.h"
 #include "lock.h"
@@ -30,29 +31,31 @@ const char *permission_hint(int err)
 	return err == -EPERM ? " (root, or CAP_SYS_ADMIN, is needed)" : "";
 }
 
-static enum exit_status explain_absence(const struct target *target, int err)
+static enum exit_status explain_absence(const struct target *target, int err, struct complaint *why)
 {
 	const struct attachment *there = &target->running.attachment;
 	const char *name = target->netdev.name;
 
 	if (err == -EPROTO) {
-		report_error(
-			"the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
-			"`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
-			name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
+		complain(why, err,
+			 "the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
+			 "`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
+			 name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
 		return EXIT_NOT_ATTACHED;
 	}
 	if (err != -ENOENT) {
-		report_error("cannot read what is attached to %s: %s%s", name, strerror(-err),
-			     permission_hint(err));
+		complain(why, err, "cannot read what is attached to %s: %s%s", name, strerror(-err),
+			 permission_hint(err));
 		return EXIT_FAILED;
 	}
 	if (there->mode != MODE_NONE)
-		report_error("no limiter of ours on %s: XDP program '%s' (id %u, %s mode) is there",
-			     name, there->program_name, there->program_id, mode_name(there->mode));
+		complain(why, err,
+			 "no limiter of ours on %s: XDP program '%s' (id %u, %s mode) is there",
+			 name, there->program_name, there->program_id, mode_name(there->mode));
 	else
-		report_error("no limiter on %s; start one with: xdp-limit attach %s --rate 1000pps",
-			     name, name);
+		complain(why, err,
+			 "no limiter on %s; start one with: xdp-limit attach %s --rate 1000pps",
+			 name, name);
 	return EXIT_NOT_ATTACHED;
 }
 
@@ -78,40 +81,72 @@ static int settle_trial(struct target *target)
 	return running_open(target->netdev.ifindex, &target->running);
 }
 
-enum exit_status target_open(const char *name, struct target *target)
+enum exit_status target_look(const char *name, struct target *target, struct complaint *why)
 {
-	struct complaint why;
 	enum exit_status status;
-	int err = netdev_find(name, &target->netdev, &why);
+	int err = netdev_find(name, &target->netdev, why);
 
-	if (err) {
-		report_error("%s", why.text);
+	if (err)
 		return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
-	}
 	err = running_open(target->netdev.ifindex, &target->running);
 	err = err ?: settle_trial(target);
 	if (!err)
 		return EXIT_DONE;
-	status = explain_absence(target, err);
+	status = explain_absence(target, err, why);
 	running_close(&target->running);
 	return status;
 }
 
-/* Looked at again under the lock: another command may have ended or replaced it meanwhile. */
-enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target)
+enum exit_status target_open(const char *name, struct target *target)
 {
-	enum exit_status status = target_open(name, target);
 	struct complaint why;
+	enum exit_status status = target_look(name, target, &why);
+
+	if (status != EXIT_DONE)
+		report_error("%s", why.text);
+	return status;
+}
+
+/* Looked at again under the lock: another command may have ended or replaced it meanwhile. */
+enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct target *target,
+				    struct complaint *why)
+{
+	enum exit_status status = target_look(name, target, why);
 	int err;
 
 	if (status != EXIT_DONE)
 		return status;
-	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, &why);
+	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, why);
 	target_close(target);
-	if (!err)
-		return target_open(name, target);
-	report_error("%s", why.text);
-	return status_of_error(err);
+	return err ? status_of_error(err) : target_look(name, target, why);
+}
+
+enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target)
+{
+	struct complaint why;
+	enum exit_status status = target_look_locked(name, wait_ns, target, &why);
+
+	if (status != EXIT_DONE)
+		report_error("%s", why.text);
+	return status;
+}
+
+int attached_visit(int (*visit)(const struct netdev *netdev, int err, void *context), void *context)
+{
+	struct netdev *list = NULL;
+	int count = netdev_list(&list);
+	int result = count < 0 ? count : 0;
+
+	for (int i = 0; i < count && !result; i++) {
+		struct attachment there;
+		int err = attachment_find(list[i].ifindex, &there);
+
+		if (err == -ENODEV || (!err && !there.ours))
+			continue;
+		result = visit(&list[i], err, context);
+	}
+	free(list);
+	return result;
 }
 
 void target_close(struct target *target)

@@ -15,15 +15,20 @@ struct target {
 };
 
 /**
- * target_open - find the interface and our limiter on it; says what is wrong otherwise.
- * Returns EXIT_DONE or the exit status to end with. target_close() only after EXIT_DONE.
+ * target_look - find the interface and our limiter on it. Returns EXIT_DONE, or the exit status that a
+ * command would end with and a sentence in @why. target_close() only after EXIT_DONE.
  */
-enum exit_status target_open(const char *name, struct target *target);
+enum exit_status target_look(const char *name, struct target *target, struct complaint *why);
 
 /**
- * target_open_locked - the same as the only command that changes this interface, until the process
- * ends; waits for another one at most @wait_ns.
+ * target_look_locked - the same as the only one that changes this interface, until lock_release(), or
+ * the process ends; waits for another one at most @wait_ns. The lock may be held after a failure too.
  */
+enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct target *target,
+				    struct complaint *why);
+
+/** target_open, target_open_locked - the same for a command: what is wrong goes to stderr. */
+enum exit_status target_open(const char *name, struct target *target);
 enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target);
 void target_close(struct target *target);
 
@@ -32,6 +37,14 @@ typedef enum exit_status target_work(const struct invocation *invocation,
 
 /** target_run - open the target of the first positional, do @work on it, and close it. */
 enum exit_status target_run(const struct invocation *invocation, target_work *work);
+
+/**
+ * attached_visit - call @visit for each interface of this network namespace that has a limiter of ours,
+ * and, with an @err, for each that could not be asked. A non-zero result of @visit ends the walk and is
+ * returned; else 0 or -errno.
+ */
+int attached_visit(int (*visit)(const struct netdev *netdev, int err, void *context),
+		   void *context);
 
 /** The exit status that a refusal of the lock or of an argument stands for. */
 enum exit_status status_of_error(int err);
