@@ -206,7 +206,7 @@ uint64_t trial_left_ns(const struct running *running);
 int trial_confirm(const struct running *running);
 /**
  * trial_settle - after TRIAL_OVER: make what the kernel does already true of link and pins too: the
- * former program, or none. 0 or -errno. @running is to be opened anew then.
+ * former program, or none; the one on trial where the former was lost. 0 or -errno. @running is to be opened anew then.
  */
 int trial_settle(unsigned int ifindex, const struct running *running);
 

@@ -110,5 +110,8 @@ int trial_settle(unsigned int ifindex, const struct running *running)
 	if (!running->config.has_previous)
 		return attachment_remove(ifindex, &running->attachment) ?: pins_remove(ifindex);
 	program = open_previous(running);
+	/* An array of programs that lost its pin is empty, and what was on trial goes on judging. */
+	if (program == -ENOENT)
+		return trial_confirm(running);
 	return program < 0 ? program : go_back(ifindex, running, program);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* xdp-limit status: what runs, what it did, and whether something is wrong. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,13 @@ static enum exit_status read_one(const struct invocation *invocation, const char
 	return EXIT_FAILED;
 }
 
+/* What may end the limiter is a failure for whoever looks; the rest for who asks for a check. */
 static enum exit_status judge(const struct invocation *invocation, const struct summary *summary)
 {
 	struct problems problems;
 
+	if (!summary->pins_complete)
+		return EXIT_FAILED;
 	if (!invocation->values[OPTION_CHECK])
 		return EXIT_DONE;
 	summary_problems(summary, &problems);
@@ -99,7 +103,32 @@ static int show_attached(const struct netdev *netdev, int err, void *context)
 	return 0;
 }
 
-/* Every interface of the namespace with one of ours; none is not an error. */
+/* The attachment and what is left of it are two things; both are said. */
+static int note_leftovers(unsigned int ifindex, const char *name)
+{
+	char path[PIN_PATH_SIZE];
+	int err = pins_exist(ifindex) ? pins_directory(ifindex, path) : -ENOENT;
+
+	if (!err)
+		report_note("%s: nothing is limited, but pins are left over in %s; `xdp-limit "
+			    "detach %s` removes them",
+			    name, path, name);
+	return err;
+}
+
+static int show_leftovers(unsigned int ifindex, void *context)
+{
+	struct showing *showing = context;
+	struct attachment there;
+	char name[IF_NAMESIZE];
+
+	if (!attachment_find(ifindex, &there) && !there.ours && if_indextoname(ifindex, name) &&
+	    !note_leftovers(ifindex, name))
+		showing->worst = EXIT_FAILED;
+	return 0;
+}
+
+/* Every interface of the namespace with one of ours; none is not an error, leftovers of one are. */
 static enum exit_status show_all(const struct invocation *invocation)
 {
 	struct showing showing = {
@@ -107,7 +136,7 @@ static enum exit_status show_all(const struct invocation *invocation)
 		.array = invocation->json ? json_object_new_array() : NULL,
 		.worst = EXIT_DONE,
 	};
-	int err = attached_visit(show_attached, &showing);
+	int err = attached_visit(show_attached, &showing) ?: pins_visit(show_leftovers, &showing);
 
 	if (showing.array)
 		json_print(showing.array);
@@ -116,29 +145,18 @@ static enum exit_status show_all(const struct invocation *invocation)
 	return err ? EXIT_FAILED : showing.worst;
 }
 
-/* The attachment and what is left of it are two things; both are said. */
-static void note_leftovers(const char *name)
-{
-	char path[PIN_PATH_SIZE];
-	struct complaint why;
-	struct netdev netdev;
-
-	if (!netdev_find(name, &netdev, &why) && pins_exist(netdev.ifindex) &&
-	    !pins_directory(netdev.ifindex, path))
-		report_note("pins are left over in %s; `xdp-limit detach %s` removes them", path,
-			    name);
-}
-
 static enum exit_status run(const struct invocation *invocation)
 {
 	const char *name = invocation->positionals[0];
 	enum exit_status status;
+	struct complaint why;
+	struct netdev netdev;
 
 	if (!name)
 		return show_all(invocation);
 	status = show_one(invocation, name);
-	if (status == EXIT_NOT_ATTACHED)
-		note_leftovers(name);
+	if (status == EXIT_NOT_ATTACHED && !netdev_find(name, &netdev, &why))
+		note_leftovers(netdev.ifindex, netdev.name);
 	return status;
 }
 
@@ -149,6 +167,8 @@ const struct command command_status = {
 	.notes =
 		"Without IFACE: all interfaces of this network namespace (an array with --json).\n"
 		"packets seen = the sum over all reasons.\n"
+		"Exit status 1 when pins are missing, or left over of a limiter that has ended; 3 when\n"
+		"there is none on IFACE. --check looks for more.\n"
 		"A receive queue is served by one CPU at a time, so --queues counts by CPU: since the\n"
 		"table was made, whatever was reset.",
 	.positionals_min = 0,

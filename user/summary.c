@@ -103,11 +103,10 @@ void summary_problems(const struct summary *summary, struct problems *problems)
 
 	problems->count = 0;
 	if (!summary->pins_complete)
-		add_problem(
-			problems,
-			"pins are missing: the limiter may end with the process that holds it; run "
-			"`xdp-limit attach %s ...` again",
-			summary->netdev.name);
+		add_problem(problems,
+			    "pins are missing: it goes on only as long as something else holds it; "
+			    "`xdp-limit attach %s ...` makes them again",
+			    summary->netdev.name);
 	if (is_blind(summary))
 		add_problem(
 			problems,

@@ -65,6 +65,7 @@ static enum exit_status explain_absence(const struct target *target, int err, st
  */
 static int settle_trial(struct target *target)
 {
+	uint32_t tried = target->running.attachment.program_id;
 	struct complaint why;
 	int err;
 
@@ -75,10 +76,13 @@ static int settle_trial(struct target *target)
 	lock_release();
 	if (err)
 		return err;
-	report_note("%s: the policy on trial was not confirmed; the former state is back",
-		    target->netdev.name);
 	running_close(&target->running);
-	return running_open(target->netdev.ifindex, &target->running);
+	err = running_open(target->netdev.ifindex, &target->running);
+	report_note("%s: the policy on trial was not confirmed; %s", target->netdev.name,
+		    target->running.attachment.program_id == tried
+			    ? "the former one has lost its pin, so it stays"
+			    : "the former state is back");
+	return err;
 }
 
 enum exit_status target_look(const char *name, struct target *target, struct complaint *why)
