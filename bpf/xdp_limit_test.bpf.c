@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* For tests only: the same pipeline on a clock that the test sets. */
-#include "pipeline.h"
+#include "programs.h"
 
 /* Each reading returns ns and moves it on by step_ns. */
 struct test_clock {
@@ -11,19 +11,6 @@ struct test_clock {
 INLINE __u64 clock_source(void)
 {
 	return FETCH_ADD(&test_clock.ns, READ_ONCE(test_clock.step_ns));
-}
-
-SEC("xdp.frags")
-int xdp_limit(struct xdp_md *ctx)
-{
-	return entry(ctx, false);
-}
-
-/* The same on a flat table. One of the two is loaded: what neither needs, the verifier need not walk. */
-SEC("xdp.frags")
-int xdp_limit_flat(struct xdp_md *ctx)
-{
-	return entry(ctx, true);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

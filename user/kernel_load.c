@@ -209,7 +209,8 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = object_size(object, request->policy, config);
 	if (err)
 		return refuse(refusal, STEP_CREATE_MAP, err);
-	loaded->program = object_load(object, loaded->table.type, features.xdp_frags, loaded->maps);
+	loaded->program = object_load(object, object_choose(object, loaded->table.type, false),
+				      features.xdp_frags, loaded->maps);
 	if (loaded->program < 0)
 		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
 	if (request->confirm_ns) {

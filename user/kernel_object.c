@@ -142,22 +142,27 @@ static int bind_maps(int program, const int maps[MAP_COUNT])
 	return 0;
 }
 
-/* There is one for each type of table; the object for measuring has one for both. */
-static struct bpf_program *choose_program(struct bpf_object *object, enum table_type type)
+/* The object for measuring has one for all. */
+struct bpf_program *object_choose(struct bpf_object *object, enum table_type type, bool member)
 {
-	struct bpf_program *first = bpf_object__next_program(object, NULL);
-	struct bpf_program *flat = bpf_object__find_program_by_name(object, "xdp_limit_flat");
+	static const char *const names[2][2] = {
+		{"xdp_limit", "xdp_limit_flat"},
+		{"xdp_limit_chain", "xdp_limit_chain_flat"},
+	};
+	struct bpf_program *program = bpf_object__find_program_by_name(
+		object, names[member][type == TABLE_FLAT]);
+	struct bpf_program *other = NULL;
 
-	if (!flat)
-		return first;
-	bpf_program__set_autoload(type == TABLE_FLAT ? first : flat, false);
-	return type == TABLE_FLAT ? flat : first;
+	if (!program)
+		return bpf_object__next_program(object, NULL);
+	while ((other = bpf_object__next_program(object, other)))
+		bpf_program__set_autoload(other, other == program);
+	return program;
 }
 
-int object_load(struct bpf_object *object, enum table_type type, bool xdp_frags,
+int object_load(struct bpf_object *object, struct bpf_program *program, bool xdp_frags,
 		int maps[MAP_COUNT])
 {
-	struct bpf_program *program = choose_program(object, type);
 	int err;
 
 	if (!xdp_frags)

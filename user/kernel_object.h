@@ -42,11 +42,14 @@ int object_fill_lists(struct bpf_object *object, const struct policy *policy,
 /** write_words - @count words of a filter from @first on: 0 or -errno. */
 int write_words(int map, const uint64_t *words, uint32_t first, uint32_t count);
 
+/** object_choose - the one program to load: for a table, alone or as @member of a dispatcher. */
+struct bpf_program *object_choose(struct bpf_object *object, enum table_type type, bool member);
+
 /**
- * object_load - verify and load; @maps gets the file descriptors, which the object owns.
+ * object_load - verify and load what was chosen; @maps gets the file descriptors, which the object owns.
  * Returns the program's file descriptor, or -errno.
  */
-int object_load(struct bpf_object *object, enum table_type type, bool xdp_frags,
+int object_load(struct bpf_object *object, struct bpf_program *program, bool xdp_frags,
 		int maps[MAP_COUNT]);
 
 #endif

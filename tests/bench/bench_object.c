@@ -98,7 +98,8 @@ static void load(struct bench *bench, const struct policy *policy)
 	compile(bench, policy, &features);
 	if (object_fresh_maps(object, &running->table) || object_size(object, policy, config))
 		errx(1, "cannot make the maps");
-	running->program = object_load(object, TABLE_LRU, features.xdp_frags, running->maps);
+	running->program = object_load(object, object_choose(object, TABLE_LRU, false),
+				       features.xdp_frags, running->maps);
 	if (running->program < 0)
 		errx(1, "cannot load: %s: %s", strerror(-running->program),
 		     kernel_log_text() ?: "");

@@ -79,11 +79,13 @@ static void load(struct limiter *limiter, const struct policy *policy)
 	struct running *running = &limiter->running;
 	struct switches switches = {0};
 	struct kernel_features features;
+	struct bpf_program *program;
 	uint32_t index = 0;
 
 	assert_int_equal(kernel_features(&features), 0);
 	assert_int_equal(object_size(object_of(limiter), policy, config_of(limiter)), 0);
-	running->program = object_load(object_of(limiter), limiter->table.type, features.xdp_frags,
+	program = object_choose(object_of(limiter), limiter->table.type, limiter->member);
+	running->program = object_load(object_of(limiter), program, features.xdp_frags,
 				       running->maps);
 	if (running->program < 0)
 		fail_msg("cannot load: %s: %s", strerror(-running->program),
@@ -133,6 +135,7 @@ void limiter_open(struct limiter *limiter, const struct policy *policy,
 	memset(limiter, 0, sizeof(*limiter));
 	limiter->skeleton = xdp_limit_test__open();
 	assert_non_null(limiter->skeleton);
+	limiter->member = facts && facts->member;
 	open_fresh(limiter, policy, facts ?: &plain);
 }
 
@@ -153,6 +156,7 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 
 	memset(next, 0, sizeof(*next));
 	next->table = old->table;
+	next->member = old->member;
 	if (table_extend(policy, &next->table, &why))
 		fail_msg("table_extend: %s", why.text);
 	next->skeleton = xdp_limit_test__open();

@@ -20,6 +20,7 @@ struct limiter {
 	volatile struct test_clock *clock; /* the program's own variable; NULL on the boot clock */
 	struct running running; /* for read_counters(), read_source(), read_buckets(), ... */
 	struct table_identity table;
+	bool member; /* of a dispatcher: judges only while its generation holds */
 };
 
 /* What a test may change beside the policy; all zero is a plain native attach. */
@@ -28,6 +29,7 @@ struct limiter_facts {
 	bool no_skb_facts; /* as on kernels before 6.2 */
 	bool may_have_frags;
 	unsigned int possible_cpus; /* 0: the machine's */
+	bool member;		    /* of a dispatcher */
 	bool refuses;		    /* a hash instead of the LRU: once it is full, it refuses */
 };
 

@@ -57,7 +57,8 @@ static int attach_other(struct xdp_limit *skeleton)
 	config->abi = OTHER_ABI;
 	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
 	assert_int_equal(object_size(skeleton->obj, &policy, config), 0);
-	program = object_load(skeleton->obj, TABLE_LRU, features.xdp_frags, maps);
+	program = object_load(skeleton->obj, object_choose(skeleton->obj, TABLE_LRU, false),
+			      features.xdp_frags, maps);
 	assert_true(program >= 0);
 	return bpf_link_create(program, LOOPBACK, BPF_XDP, &options);
 }

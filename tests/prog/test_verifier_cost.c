@@ -168,7 +168,8 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
 	assert_int_equal(object_size(skeleton->obj, &policy, (const void *)skeleton->rodata_config),
 			 0);
-	fd = object_load(skeleton->obj, table.type, features->xdp_frags, maps);
+	fd = object_load(skeleton->obj, object_choose(skeleton->obj, table.type, false),
+			 features->xdp_frags, maps);
 	if (fd >= 0)
 		fd = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;
 	xdp_limit__destroy(skeleton);
