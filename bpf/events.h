@@ -5,7 +5,7 @@
 
 #include "maps.h"
 
-enum event {
+enum happening {
 	EVENT_CREATED,
 	EVENT_CREATE_RACED,
 	EVENT_INSERT_FAILURE,
@@ -13,7 +13,7 @@ enum event {
 	EVENT_REPAIRED,
 };
 
-INLINE void count_event(enum event event)
+INLINE void count_event(enum happening event)
 {
 	__u32 index = 0;
 	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);

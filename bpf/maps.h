@@ -308,4 +308,61 @@ struct {
 	__uint(max_entries, 1);
 } ledger SEC(".maps");
 
+/*
+ * ---- events ----
+ * Who listens. Written by the readers, mapped into memory so that they change words and not the whole; read
+ * by the program, where something is worth telling.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct listening);
+	__uint(max_entries, 1);
+} listening SEC(".maps");
+
+/* A ring for each of them, which it makes itself, as large as it likes, and takes away when it ends. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, EVENT_READERS);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_RINGBUF);
+			__uint(max_entries, 65536); /* a page of any machine, or more */
+		});
+} rings SEC(".maps");
+
+/*
+ * Sources that were told of lately, by hash: a fingerprint and when. Written and read by the program. Who
+ * shares a place with another is told of again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, EVENT_SEEN);
+} event_seen SEC(".maps");
+
+/* Where an event is put together: too large for the stack. Not pinned. */
+struct event_buffer {
+	struct event event;
+	__u8 bytes[EVENT_SNAP];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct event_buffer);
+	__uint(max_entries, 1);
+} event_buffer SEC(".maps");
+
+/* How long checks take. Written by the program, where the policy measures it; read by metrics. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct durations);
+	__uint(max_entries, 1);
+} durations SEC(".maps");
+
 #endif

@@ -6,6 +6,7 @@
 #include "control.h"
 #include "limits.h"
 #include "lists.h"
+#include "measure.h"
 #include "parse.h"
 #include "verdict.h"
 
@@ -61,7 +62,7 @@ INLINE int pipeline(struct xdp_md *ctx, struct clock *clock, bool flat)
 	judgement.group = NULL;
 	judgement.observed = false;
 	judgement.flat = flat;
-	return verdict(judge(ctx, &packet, clock, &judgement), &packet, &judgement, clock);
+	return verdict(ctx, judge(ctx, &packet, clock, &judgement), &packet, &judgement, clock);
 }
 
 /* Whether nobody confirmed in time: then the former state is back, though no process lives. */
@@ -82,6 +83,8 @@ INLINE bool trial_is_over(struct clock *clock)
 INLINE int entry(struct xdp_md *ctx, bool flat)
 {
 	struct clock clock = {};
+	__u64 started_ns = 0;
+	int action;
 
 	if (config.on_trial && trial_is_over(&clock)) {
 		if (!config.has_previous)
@@ -89,7 +92,12 @@ INLINE int entry(struct xdp_md *ctx, bool flat)
 		bpf_tail_call(ctx, &previous, 0);
 		/* Not reached, unless somebody emptied the map: then this policy is better than none. */
 	}
-	return pipeline(ctx, &clock, flat);
+	if (config.measure)
+		started_ns = start_measuring();
+	action = pipeline(ctx, &clock, flat);
+	if (config.measure && started_ns)
+		end_measuring(started_ns);
+	return action;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "records.h"
 #include "tally.h"
+#include "tell.h"
 
 INLINE void add_count(struct count *count, const struct increment *by)
 {
@@ -40,7 +41,7 @@ INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judge
 		record_loss(mine, &judgement->key, limit->id, now_ns, by);
 }
 
-INLINE int verdict(enum reason reason, const struct packet *packet,
+INLINE int verdict(struct xdp_md *ctx, enum reason reason, struct packet *packet,
 		   const struct judgement *judgement, const struct clock *clock)
 {
 	bool drop = config.actions[reason] == XDP_DROP;
@@ -58,6 +59,8 @@ INLINE int verdict(enum reason reason, const struct packet *packet,
 		if (config.alone && judgement->group)
 			count_alone(mine, judgement, clock->ns, &by, would_drop);
 	}
+	if (is_worth_telling(reason, drop))
+		tell(ctx, packet, reason, clock->ns);
 	return by.dropped ? XDP_DROP : XDP_PASS;
 }
 

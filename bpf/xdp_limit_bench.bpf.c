@@ -160,7 +160,7 @@ int bench_reasons(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	reason = judge(ctx, &packet, &clock, &judgement);
 	judgement.group = NULL;
-	return verdict(reason, &packet, &judgement, &clock);
+	return verdict(ctx, reason, &packet, &judgement, &clock);
 }
 
 /* The kernel's own stack checks IPv4's checksum: right again for the source that was drawn. */

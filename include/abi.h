@@ -4,10 +4,11 @@
 #define XDP_LIMIT_ABI_H
 
 #include <linux/types.h>
+#include "event_kinds.h"
 #include "reasons.h"
 
 /* Raised whenever a pinned value or the read-only data changes its meaning. */
-#define XDP_LIMIT_ABI 2
+#define XDP_LIMIT_ABI 3
 /* "xdplimit" in memory order: how a program is recognised as ours, whatever its name. */
 #define XDP_LIMIT_MAGIC 0x74696d696c706478ULL
 
@@ -18,6 +19,7 @@
 #define CACHE_SLOTS    64 /* of the per-CPU counter cache */
 #define LOSS_BITS      11 /* 2^11 lines of losses for each CPU, beside a flat table */
 #define GUARD_CAPACITY 64
+#define EVENT_READERS  8 /* of events, at once */
 
 /* How the words of sources are kept. */
 enum table_type {
@@ -187,6 +189,9 @@ struct event_count {
 	__u64 evicted;	    /* slots that went to another source */
 	__u64 evicted_live; /* of them, those in debt: the newcomer inherited it */
 	__u64 unrecorded;   /* dropped packets that no source's record counts */
+	/* Of what is told to readers: */
+	__u64 capped[EVENT_KERNEL_KINDS]; /* not told: there were too many of this kind */
+	__u64 overflowed[EVENT_READERS];  /* not told to this reader: its ring was full */
 };
 
 /* What a CPU may still spend on records in this slice of time. No counter: nobody reads the sum. */
@@ -196,12 +201,18 @@ struct record_budget {
 	__u64 now_ns; /* of the packet under way */
 };
 
+/* Dropped packets until this CPU's next sample. No counter either. */
+struct sampling {
+	__u64 left;
+};
+
 /* All counters of one CPU: one lookup at the program's only exit finds them all. */
 struct cpu_counters {
 	struct reason_count reasons[REASON_SLOTS];
 	struct limit_count limits[MAX_LIMITS]; /* by limit id */
 	struct event_count events;
 	struct record_budget records;
+	struct sampling sampling;
 };
 
 /* Words shared by all sources, each on a cache line of its own. */
@@ -213,7 +224,8 @@ struct shared_word {
 enum budget {
 	BUDGET_CONTROL, /* network control packets per interface; ticks are ns */
 	BUDGET_GATE,	/* new entries of the table */
-	BUDGET_COUNT,
+	BUDGET_EVENTS,	/* events of a kind, from here on by enum event_kind; ticks are ns */
+	BUDGET_COUNT = BUDGET_EVENTS + EVENT_KERNEL_KINDS,
 };
 
 /* What user space changes while the program runs. */
@@ -222,6 +234,63 @@ struct switches {
 	__u64 guards_end_ns; /* boot clock: after it no guard lives, and nobody looks for one */
 	__u64 live_lists;    /* struct live_lists, one word so that it changes at once */
 	__u64 deadline_ns;   /* boot clock: end of a trial (--confirm); 0 for none, or confirmed */
+};
+
+/*
+ * ---- events ----
+ *
+ * Each reader has a ring of its own in the map `rings`, so that each sees all. What is asked of the kernel
+ * ends by itself when a reader doesn't renew it.
+ */
+#define EVENT_SEEN 2048 /* sources that were told of lately; a power of two */
+#define EVENT_SNAP 256	/* bytes of a packet that a sample holds at most */
+#define NO_LIMIT   255
+
+struct event_reader {
+	__u64 until_ns; /* boot clock; 0: the place is free */
+	__u32 kinds;	/* bit by enum event_kind */
+	__u32 sample_every;
+};
+
+/* Written by readers, atomically; read by the program. */
+struct listening {
+	__u64 until_ns; /* the latest of the readers'; 0: nobody listens, and nothing else is looked at */
+	__u32 kinds;	    /* of all readers */
+	__u32 sample_every; /* one packet in so many; 0: none. The same for all who sample */
+	struct event_reader readers[EVENT_READERS];
+};
+
+enum event_flags {
+	EVENT_DRY_RUN = 1 << 0, /* nothing was dropped: it would have been */
+};
+
+struct event {
+	__u64 time_ns;	/* boot clock */
+	__u64 until_ns; /* of a ban: its end, boot clock or FOREVER; else 0 */
+	__u8 source[16];
+	__u8 destination[16];
+	__u32 length;	   /* of the frame */
+	__u32 captured;	   /* bytes of it that follow; of samples only */
+	__u16 source_port; /* host order; 0 without ports */
+	__u16 destination_port;
+	__u8 kind;     /* enum event_kind */
+	__u8 reason;   /* enum reason; REASON_COUNT where there is no packet */
+	__u8 limit;    /* id of the limit; NO_LIMIT for none */
+	__u8 protocol; /* of IP */
+	__u8 family;   /* 4, 6, or 0: there is no source */
+	__u8 prefix;   /* bits of the source: less than all where a ban covers more */
+	__u8 flags;    /* enum event_flags */
+	__u8 pad;
+	__u32 pad2;
+};
+
+/* What the check of a packet takes, where the policy measures it. Of one CPU. */
+#define DURATION_BUCKETS 32
+
+struct durations {
+	__u64 counts[DURATION_BUCKETS]; /* of 2^i up to 2^(i+1) ns; the first from 0 on */
+	__u64 sum_ns;
+	__u64 left; /* packets until the next that is measured */
 };
 
 /*
@@ -465,7 +534,9 @@ struct config {
 	__u8 has_previous; /* to the program in `previous`; else everything passes */
 	__u8 flat;	   /* the table is flat */
 	__u8 inherits;	   /* when-full: inherit */
-	__u8 pad1;
+	__u8 load_bytes;   /* kernel >= 5.18: samples can hold bytes of the frame */
+	__u32 measure;	   /* the duration of one check in so many; 0: none */
+	__u32 pad1;
 	struct prefix_filter list_filter; /* of the policy's own prefixes */
 	struct prefix_filter tier_filter;
 	struct limit gate; /* new entries */
@@ -487,6 +558,8 @@ _Static_assert(sizeof(struct loss_line) == 64, "a cache line");
 _Static_assert(sizeof(struct cached_tally) == 72, "cached_tally");
 _Static_assert(sizeof(struct live_lists) == sizeof(__u64), "one word");
 _Static_assert(sizeof(struct shared_word) == 64, "a cache line each");
+_Static_assert(sizeof(struct event) == 72, "event has no hidden padding");
+_Static_assert(sizeof(struct listening) == 16 + 16 * EVENT_READERS, "listening");
 _Static_assert(sizeof(struct limit) == 64, "limit");
 _Static_assert(sizeof(struct limit_identity) == 48, "limit_identity");
 _Static_assert(sizeof(struct limit_label) == 64, "limit_label");

@@ -311,7 +311,9 @@ int compile_policy(const struct policy *policy, const struct table_identity *tab
 		.generic = facts->generic,
 		.skb_facts = facts->skb_facts,
 		.may_have_frags = facts->may_have_frags,
+		.load_bytes = facts->load_bytes,
 		.dry_run = policy->dry_run,
+		.measure = policy->measure,
 		.fragments = (__u8)policy->fragments,
 	};
 	int err = compile_limits(policy, table, facts->possible_cpus, &result, why);

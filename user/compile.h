@@ -23,6 +23,7 @@ struct compile_facts {
 	bool generic;
 	bool skb_facts;
 	bool may_have_frags;
+	bool load_bytes;
 	bool penalties_left; /* bans of an earlier policy's limits, to be served on */
 };
 

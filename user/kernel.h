@@ -117,6 +117,10 @@ enum map_id {
 	MAP_PREVIOUS, /* of one program alone; all others outlive it */
 	MAP_TABLE,
 	MAP_LEDGER,
+	MAP_LISTENING,
+	MAP_RINGS,
+	MAP_EVENT_SEEN,
+	MAP_DURATIONS,
 	MAP_COUNT,
 };
 
@@ -321,6 +325,14 @@ int read_source(const struct running *running, const struct address *address,
  */
 int read_state(const struct running *running, const struct bucket *bucket, unsigned int place,
 	       uint64_t now_ns, struct limit_state *state);
+/* How long checks took, of those that the policy measures; see struct durations. */
+struct histogram {
+	uint64_t counts[DURATION_BUCKETS]; /* of 2^i up to 2^(i+1) ns; the first from 0 on */
+	uint64_t count, sum_ns;
+};
+
+/** read_durations - sums over all CPUs since the table was made: 0 or -errno. */
+int read_durations(const struct running *running, struct histogram *histogram);
 /** The running policy's text in *@text (free() it): 0 or -errno. */
 int read_policy_text(const struct running *running, char **text);
 /** The guard of @address: its end (boot ns), 0 when there is none. */
@@ -331,5 +343,53 @@ int reset_source(const struct running *running, const struct address *address);
 int64_t reset_sources(const struct running *running);
 /** Count from zero again, exactly, while packets flow: 0 or -errno. */
 int reset_counters(const struct running *running);
+
+/* ---- events as the program tells them (kernel_events.c); with those that user space sees: watch.h ---- */
+
+struct event_request {
+	uint32_t kinds; /* bit by enum event_kind; those that the kernel doesn't tell are ignored */
+	uint32_t sample_every; /* EVENT_SAMPLE: one dropped packet in so many, of each CPU */
+};
+
+struct events;
+
+/** A non-zero result ends the round. @frame: the first event->captured bytes of the packet. */
+typedef int event_visit(const struct event *event, const uint8_t *frame, void *context);
+
+/**
+ * events_open - listen to what the program of @running tells from now on. It goes on under other programs of
+ * the same maps (apply). Up to EVENT_READERS at once, each sees all.
+ * Returns 0; -EBUSY when there are so many; -EALREADY when another one samples with another N; -ENOTSUP
+ * when this kernel can't hand out bytes of packets; -errno.
+ */
+int events_open(const struct running *running, const struct event_request *request,
+		struct events **opened);
+/**
+ * events_poll - wait at most @timeout_ms for events and hand them to @visit. To be called at least each second,
+ * or the kernel takes it that nobody listens any more. Returns how many came; -EINTR; what @visit
+ * returned when that was negative; -errno.
+ */
+int events_poll(struct events *events, int timeout_ms, event_visit *visit, void *context);
+/** For poll(2): readable when there are events. */
+int events_fd(const struct events *events);
+void events_close(struct events *events);
+
+/* What was not told. */
+struct events_lost {
+	uint64_t capped
+		[EVENT_KERNEL_KINDS]; /* to anybody: more than the kind may have in a second */
+	uint64_t overflowed;	      /* to this reader, who was too slow */
+};
+
+/** events_lost - since events_open(): 0 or -errno. @running: of the same maps. */
+int events_lost(const struct events *events, const struct running *running,
+		struct events_lost *lost);
+
+/* ---- what the kernel knows of the program's own cost (kernel_statistics.c) ---- */
+
+/** statistics_start - have the kernel count runs and their time until this fd is closed; or -errno. */
+int statistics_start(void);
+/** program_run_stats - runs so far, as far as anybody had them counted: 0 or -errno. */
+int program_run_stats(const struct running *running, uint64_t *run_ns, uint64_t *run_count);
 
 #endif

@@ -60,6 +60,7 @@ static int compile(const struct attach_request *request, const struct running *r
 		.generic = request->generic,
 		.skb_facts = features->skb_facts,
 		.may_have_frags = features->xdp_frags,
+		.load_bytes = features->xdp_frags,
 		.penalties_left = penalties_left(running ?: lists),
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;

@@ -134,7 +134,7 @@ int object_fresh_maps(struct bpf_object *object, const struct table_identity *ta
 /* Maps that the program itself never touches: they live and are found with it all the same. */
 static int bind_maps(int program, const int maps[MAP_COUNT])
 {
-	static const int only_ours[] = {MAP_TABLE, MAP_LEDGER};
+	static const int only_ours[] = {MAP_TABLE, MAP_LEDGER, MAP_DURATIONS};
 
 	for (size_t i = 0; i < sizeof(only_ours) / sizeof(only_ours[0]); i++)
 		if (bpf_prog_bind_map(program, maps[only_ours[i]], NULL))

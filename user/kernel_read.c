@@ -80,6 +80,29 @@ int read_cpu_packets(const struct running *running, uint64_t **packets)
 	return err ?: cpus;
 }
 
+int read_durations(const struct running *running, struct histogram *histogram)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct durations *parts = cpus > 0 ? calloc(cpus, sizeof(*parts)) : NULL;
+	uint32_t index = 0;
+	int err = 0;
+
+	*histogram = (struct histogram){0};
+	if (!parts)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(running->maps[MAP_DURATIONS], &index, parts))
+		err = -errno;
+	for (int i = 0; i < cpus && !err; i++) {
+		histogram->sum_ns += parts[i].sum_ns;
+		for (int bucket = 0; bucket < DURATION_BUCKETS; bucket++) {
+			histogram->counts[bucket] += parts[i].counts[bucket];
+			histogram->count += parts[i].counts[bucket];
+		}
+	}
+	free(parts);
+	return err;
+}
+
 static int read_ledger(const struct running *running, struct ledger *ledger)
 {
 	uint32_t index = 0;

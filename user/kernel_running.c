@@ -27,6 +27,10 @@ const char *const map_names[MAP_COUNT] = {
 	[MAP_PREVIOUS] = "previous",
 	[MAP_TABLE] = "table",
 	[MAP_LEDGER] = "ledger",
+	[MAP_LISTENING] = "listening",
+	[MAP_RINGS] = "rings",
+	[MAP_EVENT_SEEN] = "event_seen",
+	[MAP_DURATIONS] = "durations",
 };
 
 static int open_maps(struct running *running)

@@ -11,7 +11,7 @@
 #define TRIE_NUMBER   160 /* a prefix of a tier or a match, and the fork */
 #define EXACT_FILTER  (EXACT_FILTER_WORDS * 8ULL)
 #define PREFIX_FILTER (PREFIX_FILTER_WORDS * 8ULL)
-#define SMALL_MAPS    40
+#define SMALL_MAPS    44
 #define SMALL_MAP     4096 /* its own header, and what is below a page */
 /* Per CPU: what the undo needs (struct charge_log), and what the allocator rounds up. */
 #define CPU_SMALL 1024
@@ -96,7 +96,7 @@ uint64_t memory_base(unsigned int possible_cpus)
 			     CACHE_SLOTS * sizeof(struct cached_tally) + GROUP_SIZE(MAX_LIMITS) +
 			     CPU_SMALL;
 
-	return filters + sizeof(struct config) + hash_buckets(LIVE_FIRST) +
+	return filters + EVENT_SEEN * 8ULL + sizeof(struct config) + hash_buckets(LIVE_FIRST) +
 	       (uint64_t)SMALL_MAPS * SMALL_MAP + possible_cpus * cpu;
 }
 

@@ -113,6 +113,7 @@ struct policy {
 	enum fragments_policy fragments;
 	enum malformed_policy malformed;
 	bool dry_run;
+	uint32_t measure; /* how long a check takes, of one packet in so many; 0: never */
 	struct policy_prefixes allow, deny;
 	unsigned int tier_count;
 	struct policy_tier tiers[MAX_TIERS];
@@ -125,6 +126,7 @@ int policy_add_prefix(struct policy_prefixes *list, const struct policy_prefix *
 /** policy_free - what a policy owns; it is as after policy_defaults() then. */
 void policy_free(struct policy *policy);
 
+#define MEASURE_MAX	1048576U
 #define SOURCES_DEFAULT 1048576ULL
 #define SOURCES_MIN	1024ULL /* smaller LRU tables evict long before they are full */
 #define SOURCES_MAX	(1ULL << 28)

@@ -180,6 +180,15 @@ static void read_dry_run(struct reader *reader, const yaml_node_t *node, void *t
 	policy->dry_run = read_word(reader, node, "dry-run", boolean_words) > 0;
 }
 
+static void read_measure(struct reader *reader, const yaml_node_t *node, void *target)
+{
+	struct policy *policy = target;
+	uint64_t every = 0;
+
+	read_count(reader, node, "measure", 0, MEASURE_MAX, &every);
+	policy->measure = (uint32_t)every;
+}
+
 static void read_allow(struct reader *reader, const yaml_node_t *node, void *target)
 {
 	struct policy *policy = target;
@@ -211,6 +220,7 @@ static void check_whole(struct reader *reader, const yaml_node_t *root)
 static void read_root(struct reader *reader, const yaml_node_t *root)
 {
 	/* Tiers before the limits that use them. */
+	// clang-format off
 	static const struct key keys[] = {
 		{"table", read_table, false},
 		{"fragments", read_fragments, false},
@@ -220,8 +230,10 @@ static void read_root(struct reader *reader, const yaml_node_t *root)
 		{"deny", read_deny, false},
 		{"tiers", read_tiers, false},
 		{"limits", read_limits, true},
+		{"measure", read_measure, false},
 		{NULL, NULL, false},
 	};
+	// clang-format on
 
 	read_mapping(reader, root, "a policy", keys, reader->policy);
 	if (!reader->findings->count && !reader->err)

@@ -251,6 +251,7 @@ int policy_print(const struct policy *policy, FILE *out)
 	fprintf(out, "fragments: %s\n", fragments_words[policy->fragments]);
 	fprintf(out, "malformed: %s\n", malformed_words[policy->malformed]);
 	fprintf(out, "dry-run: %s\n", boolean_words[policy->dry_run]);
+	fprintf(out, "measure: %u\n", policy->measure);
 	print_prefixes("allow", "", &policy->allow, out);
 	print_prefixes("deny", "", &policy->deny, out);
 	print_tiers(policy, out);

@@ -42,6 +42,7 @@ static void compile(struct bench *bench, const struct policy *policy,
 		.possible_cpus = features->possible_cpus,
 		.skb_facts = features->skb_facts,
 		.may_have_frags = features->xdp_frags,
+		.load_bytes = features->xdp_frags,
 	};
 	struct complaint why;
 

@@ -54,6 +54,7 @@ static void fill_config(struct limiter *limiter, const struct policy *policy,
 		/* As when attached, where the kernel can't say it of each frame. */
 		.may_have_frags = facts->may_have_frags ||
 				  (features.xdp_frags && !features.skb_facts),
+		.load_bytes = features.xdp_frags,
 	};
 	if (compile_policy(policy, &limiter->table, &compiled, config, &why))
 		fail_msg("compile_policy: %s", why.text);

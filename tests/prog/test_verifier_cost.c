@@ -149,6 +149,7 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 		.generic = shape->generic,
 		.skb_facts = shape->skb_facts && features->skb_facts,
 		.may_have_frags = shape->may_have_frags,
+		.load_bytes = features->xdp_frags,
 	};
 	struct xdp_limit *skeleton = xdp_limit__open();
 	struct bpf_prog_info info = {0};

@@ -133,6 +133,8 @@ static const struct accept_case accept_cases[] = {
 	{"O-099: fragments", "fragments: pass\n" LIMIT, "fragments: pass\n"},
 	{"O-099: malformed", "malformed: pass\n" LIMIT, "malformed: pass\n"},
 	{"O-099: dry-run", "dry-run: true\n" LIMIT, "dry-run: true\n"},
+	{"durations of one check in so many", "measure: 1024\n" LIMIT, "measure: 1024\n"},
+	{"no durations", LIMIT, "measure: 0\n"},
 	{"O-099: allow, a single address", "allow: 192.0.2.1\n" LIMIT, "allow:\n  - 192.0.2.1\n"},
 	{"O-099: deny, IPv6", "deny: [\"2001:db8::\", \"::/0\", fe80::/10]\n" LIMIT,
 	 "deny:\n  - \"2001:db8::\"\n  - \"::/0\"\n  - \"fe80::/10\"\n"},
@@ -891,6 +893,7 @@ static void random_policy(struct policy *policy)
 	policy->fragments = (enum fragments_policy)below(3);
 	policy->malformed = (enum malformed_policy)below(2);
 	policy->dry_run = chance(2);
+	policy->measure = chance(2) ? (uint32_t)below(MEASURE_MAX + 1) : 0;
 	random_list(&policy->allow, below(chance(10) ? 200 : 3));
 	random_list(&policy->deny, below(chance(10) ? 200 : 3));
 	random_tiers(policy);
