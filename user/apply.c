@@ -29,21 +29,23 @@ static enum exit_status apply(const struct invocation *invocation, const struct 
 			      uint64_t wait_ns, uint64_t confirm_ns)
 {
 	struct target target;
+	struct attach_target changed;
 	struct attach_request request = {
 		.policy = policy,
-		.netdev = &target.netdev,
+		.targets = &changed,
+		.count = 1,
 		.recreate = invocation->values[OPTION_RECREATE],
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
 	};
 	enum exit_status status = target_open_locked(invocation->positionals[0], wait_ns, &target);
-	enum mode_word mode;
 
 	if (status != EXIT_DONE)
 		return status;
-	mode = target.running.attachment.mode == MODE_GENERIC ? WORD_GENERIC : WORD_NATIVE;
+	changed.netdev = target.netdev;
+	changed.generic = target.running.attachment.mode == MODE_GENERIC;
 	target_close(&target);
-	return attach_policy(&request, mode);
+	return attach_policy(&request, false);
 }
 
 static enum exit_status run(const struct invocation *invocation)

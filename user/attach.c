@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include "attach_common.h"
+#include "attach_interfaces.h"
+#include "attach_notes.h"
 #include "command.h"
 #include "lock.h"
 #include "policy_load.h"
@@ -69,7 +71,8 @@ static const struct option_spec options[] = {
 // clang-format on
 
 static const char notes[] =
-	"A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
+	"Several interfaces each have a table of their own; one that refuses leaves them all as they\n"
+	"were. A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
 	"is unchanged keep their state. The limiter stays until `xdp-limit detach`, also when this\n"
 	"command is long gone. A packet must fit every limit; one that is dropped by one of them\n"
 	"consumes nothing of the others. Run over SSH, the peer is exempt for 30 minutes.\n\n"
@@ -79,6 +82,12 @@ static const char notes[] =
 	"  xdp-limit attach eth0 --config /etc/xdp-limit/eth0.yaml";
 
 /* ---- from words to the policy ---- */
+
+enum mode_word {
+	WORD_NATIVE,
+	WORD_GENERIC,
+	WORD_AUTO, /* generic where native is refused */
+};
 
 static const char *const mode_words[] = {
 	[WORD_NATIVE] = "native",
@@ -251,25 +260,25 @@ static enum exit_status take_policy(const struct invocation *invocation, struct 
 static enum exit_status attach(const struct invocation *invocation, struct policy *policy,
 			       uint64_t wait_ns, uint64_t confirm_ns, enum mode_word mode)
 {
-	struct netdev netdev;
+	struct attach_target targets[TARGETS_MAX];
 	struct attach_request request = {
 		.policy = policy,
-		.netdev = &netdev,
+		.targets = targets,
+		.count = (size_t)invocation->positional_count,
 		.force = invocation->values[OPTION_FORCE],
 		.recreate = invocation->values[OPTION_RECREATE],
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
 	};
-	enum exit_status status = find_interface(invocation->positionals[0], wait_ns, &netdev);
+	enum exit_status status = take_interfaces(invocation->positionals, request.count, wait_ns,
+						  targets);
 
+	for (size_t i = 0; i < request.count; i++)
+		targets[i].generic = mode == WORD_GENERIC;
 	if (status == EXIT_DONE)
-		status = check_interface(&netdev);
-	if (status == EXIT_DONE)
-		status = prepare_change(&netdev, wait_ns);
-	if (status == EXIT_DONE)
-		status = attach_policy(&request, mode);
-	if (status == EXIT_DONE)
-		note_meaning(policy, &netdev, request.generic);
+		status = attach_policy(&request, mode == WORD_AUTO);
+	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
+		note_meaning(policy, &targets[i].netdev, targets[i].generic);
 	return status;
 }
 
@@ -298,11 +307,12 @@ static enum exit_status run(const struct invocation *invocation)
 
 const struct command command_attach = {
 	.name = "attach",
-	.arguments = "IFACE (--config FILE | --rate RATE [--burst N] [--bytes RATE]) [OPTION...]",
+	.arguments =
+		"IFACE... (--config FILE | --rate RATE [--burst N] [--bytes RATE]) [OPTION...]",
 	.summary = "limit each source of the packets that an interface receives",
 	.notes = notes,
 	.positionals_min = 1,
-	.positionals_max = 1,
+	.positionals_max = TARGETS_MAX,
 	.options = options,
 	.run = run,
 };

@@ -50,17 +50,11 @@ static enum exit_status refuse(unsigned int ifindex, const char *name,
 	return EXIT_NOT_ATTACHED;
 }
 
-static enum exit_status detach_one(unsigned int ifindex, const char *name, uint64_t wait_ns)
+static enum exit_status detach_locked(unsigned int ifindex, const char *name)
 {
 	struct attachment there;
-	struct complaint why;
-	int err = lock_interface(ifindex, name, wait_ns, &why);
+	int err = attachment_find(ifindex, &there);
 
-	if (err) {
-		report_error("%s", why.text);
-		return status_of_error(err);
-	}
-	err = attachment_find(ifindex, &there);
 	if (err) {
 		report_error("cannot read what is attached to %s: %s%s", name, strerror(-err),
 			     permission_hint(err));
@@ -78,7 +72,22 @@ static enum exit_status detach_one(unsigned int ifindex, const char *name, uint6
 	return remove_pins(ifindex, name);
 }
 
-/* ---- --all ---- */
+static enum exit_status detach_one(unsigned int ifindex, const char *name, uint64_t wait_ns)
+{
+	struct complaint why;
+	enum exit_status status;
+	int err = lock_interface(ifindex, name, wait_ns, &why);
+
+	if (err) {
+		report_error("%s", why.text);
+		return status_of_error(err);
+	}
+	status = detach_locked(ifindex, name);
+	lock_release();
+	return status;
+}
+
+/* ---- several: each for itself, the worst is said ---- */
 
 struct all {
 	uint64_t wait_ns;
@@ -90,6 +99,8 @@ static void note_status(struct all *all, enum exit_status status)
 	if (status != EXIT_DONE)
 		all->worst = status;
 }
+
+/* ---- --all ---- */
 
 static int detach_netdevs(struct all *all)
 {
@@ -123,9 +134,11 @@ static int sweep(unsigned int ifindex, void *context)
 	if (err) {
 		report_error("%s", why.text);
 		note_status(all, status_of_error(err));
-	} else if (attachment_find(ifindex, &there) || !there.ours) {
-		note_status(all, remove_pins(ifindex, name));
+		return 0;
 	}
+	if (attachment_find(ifindex, &there) || !there.ours)
+		note_status(all, remove_pins(ifindex, name));
+	lock_release();
 	return 0;
 }
 
@@ -140,8 +153,9 @@ static enum exit_status detach_all(uint64_t wait_ns)
 	return EXIT_FAILED;
 }
 
-/* By name. Nothing to detach is EXIT_NOT_ATTACHED. */
-static enum exit_status detach_named(const char *name, uint64_t wait_ns)
+/* ---- by name ---- */
+
+static enum exit_status detach_name(const char *name, uint64_t wait_ns)
 {
 	struct complaint why;
 	struct netdev netdev;
@@ -153,34 +167,40 @@ static enum exit_status detach_named(const char *name, uint64_t wait_ns)
 	return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
 }
 
+static enum exit_status detach_named(const struct invocation *invocation, uint64_t wait_ns)
+{
+	bool spare = invocation->values[OPTION_IF_ATTACHED];
+	struct all all = {.worst = EXIT_DONE};
+
+	for (int i = 0; i < invocation->positional_count; i++) {
+		enum exit_status status = detach_name(invocation->positionals[i], wait_ns);
+
+		note_status(&all, spare && status == EXIT_NOT_ATTACHED ? EXIT_DONE : status);
+	}
+	return all.worst;
+}
+
 static enum exit_status run(const struct invocation *invocation)
 {
-	const char *name = invocation->positionals[0];
-	enum exit_status status;
 	struct complaint why;
 	uint64_t wait_ns;
 	int err = parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 
-	if (!err && !name == !invocation->values[OPTION_ALL])
-		err = complain(&why, -EINVAL, "detach takes an interface or --all");
-	if (err) {
-		report_error("%s", why.text);
-		return EXIT_USAGE;
-	}
-	if (!name)
-		return detach_all(wait_ns);
-	status = detach_named(name, wait_ns);
-	if (status == EXIT_NOT_ATTACHED && invocation->values[OPTION_IF_ATTACHED])
-		return EXIT_DONE;
-	return status;
+	if (!err && !invocation->positional_count == !invocation->values[OPTION_ALL])
+		err = complain(&why, -EINVAL, "detach takes interfaces or --all");
+	if (!err)
+		return invocation->positional_count ? detach_named(invocation, wait_ns)
+						    : detach_all(wait_ns);
+	report_error("%s", why.text);
+	return EXIT_USAGE;
 }
 
 const struct command command_detach = {
 	.name = "detach",
-	.arguments = "IFACE [--if-attached] [--wait TIME] | --all",
+	.arguments = "IFACE... [--if-attached] [--wait TIME] | --all",
 	.summary = "stop limiting, and verify that the kernel has let go",
 	.positionals_min = 0,
-	.positionals_max = 1,
+	.positionals_max = TARGETS_MAX,
 	.options = options,
 	.run = run,
 };

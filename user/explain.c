@@ -112,6 +112,16 @@ static bool is_veth(const struct refusal *refusal)
 	return !strcmp(device(refusal)->kind, "veth");
 }
 
+static bool is_bridge(const struct refusal *refusal)
+{
+	return !strcmp(device(refusal)->kind, "bridge");
+}
+
+static bool has_lower(const struct refusal *refusal)
+{
+	return device(refusal)->lower[0] != '\0';
+}
+
 static bool has_master(const struct refusal *refusal)
 {
 	return device(refusal)->master[0] != '\0';
@@ -265,6 +275,23 @@ static const struct explanation explanations[] = {
 	},
 
 	/* attaching natively: sentences of drivers, O-053 O-055 O-056 O-057 O-058 O-059 O-060 */
+	{
+		DRIVER_REFUSES,
+		.errs = {EOPNOTSUPP},
+		.applies = is_bridge,
+		.reason = "a bridge has no native XDP",
+		.advice = "attach to its ports, which see all traffic; or use --mode generic for "
+			  "what is meant for this host alone",
+	},
+	{
+		DRIVER_REFUSES,
+		.errs = {EOPNOTSUPP},
+		.applies = has_lower,
+		.reason = "its kind has no native XDP",
+		.advice =
+			"attach to {lower} below it, which sees the traffic of all devices on it; "
+			"or use --mode generic for that of {iface} alone",
+	},
 	{
 		DRIVER_REFUSES,
 		.texts = {"does not support XDP in native mode"},
@@ -580,6 +607,11 @@ static void put_master(struct writer *writer, const struct refusal *refusal)
 	put(writer, "%s", has_master(refusal) ? device(refusal)->master : "MASTER");
 }
 
+static void put_lower(struct writer *writer, const struct refusal *refusal)
+{
+	put(writer, "%s", device(refusal)->lower);
+}
+
 static void put_rx(struct writer *writer, const struct refusal *refusal)
 {
 	put(writer, "%u", device(refusal)->rx_queues);
@@ -629,10 +661,10 @@ static const struct {
 	const char *name;
 	void (*put)(struct writer *writer, const struct refusal *refusal);
 } fields[] = {
-	{"{iface}", put_iface},	  {"{mode}", put_mode}, {"{mtu}", put_mtu},
-	{"{master}", put_master}, {"{rx}", put_rx},	{"{half}", put_half},
-	{"{memory}", put_memory}, {"{map}", put_map},	{"{missing}", put_missing},
-	{"{error}", put_error},
+	{"{iface}", put_iface},	  {"{mode}", put_mode},	  {"{mtu}", put_mtu},
+	{"{master}", put_master}, {"{rx}", put_rx},	  {"{half}", put_half},
+	{"{memory}", put_memory}, {"{map}", put_map},	  {"{missing}", put_missing},
+	{"{error}", put_error},	  {"{lower}", put_lower},
 };
 
 static size_t put_field(struct writer *writer, const char *name, const struct refusal *refusal)

@@ -142,6 +142,8 @@ struct running {
  * running_close() in every case.
  */
 int running_open(unsigned int ifindex, struct running *running);
+/** running_clear - nothing is open: what running_close() may be called with. */
+void running_clear(struct running *running);
 void running_close(struct running *running);
 
 /* ---- pins (kernel_pins.c) ---- */
@@ -172,10 +174,17 @@ int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context)
 
 /* ---- loading and attaching (kernel_load.c, kernel_attach.c) ---- */
 
+struct attach_target {
+	struct netdev netdev;
+	bool generic;
+};
+
+#define TARGETS_MAX 16
+
 struct attach_request {
 	const struct policy *policy;
-	const struct netdev *netdev;
-	bool generic;
+	struct attach_target *targets; /* each with a table of its own */
+	size_t count;
 	bool recreate;	/* a fresh table even where the running one would do */
 	bool force;	/* replace a foreign program */
 	bool no_guards; /* end all guards, and make none */
@@ -186,11 +195,12 @@ struct attach_request {
 };
 
 /**
- * kernel_attach - load the policy's program beside what runs, and switch to it in one step:
- * over ours by updating the link with its table kept, else by a new link. All or nothing: after
- * a failure the interface, its pins and its table are as before.
+ * kernel_attach - for each target load the policy's program beside what runs; then switch to it in one
+ * step: over ours by updating the link with its table kept, else by a new link. All or nothing: after
+ * a failure the interfaces, their pins and tables are as before.
  * Returns 0; -errno with @refusal filled when the kernel refused; -ERANGE, -ESTALE or -EBUSY
- * with a sentence in @why when it was this program that refused.
+ * with a sentence in @why when it was this program that refused. @refusal->netdev is the interface that
+ * it was about.
  */
 int kernel_attach(const struct attach_request *request, struct refusal *refusal,
 		  struct complaint *why);

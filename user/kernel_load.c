@@ -27,15 +27,16 @@ int refuse(struct refusal *refusal, enum attach_step step, int err)
 }
 
 /* The table's identity that the policy needs: the running one's, extended, or a new one. */
-static int choose_table(const struct attach_request *request, const struct running *running,
-			struct table_identity *table, struct complaint *why)
+static int choose_table(const struct attach_request *request, const struct netdev *netdev,
+			const struct running *running, struct table_identity *table,
+			struct complaint *why)
 {
 	int err;
 
 	if (!running) {
 		err = table_new(request->policy, table, why);
-		table->device_packets = request->netdev->rx_packets;
-		snprintf(table->interface, sizeof(table->interface), "%s", request->netdev->name);
+		table->device_packets = netdev->rx_packets;
+		snprintf(table->interface, sizeof(table->interface), "%s", netdev->name);
 		return err;
 	}
 	*table = running->table;
@@ -51,13 +52,13 @@ static bool penalties_left(const struct running *running)
 	       !bpf_map_get_next_key(running->maps[MAP_PENALTIES], NULL, &key);
 }
 
-static int compile(const struct attach_request *request, const struct running *running,
+static int compile(const struct policy *policy, bool generic, const struct running *running,
 		   const struct running *lists, const struct kernel_features *features,
 		   struct loaded *loaded, struct complaint *why)
 {
 	const struct compile_facts facts = {
 		.possible_cpus = features->possible_cpus,
-		.generic = request->generic,
+		.generic = generic,
 		.skb_facts = features->skb_facts,
 		.may_have_frags = features->xdp_frags,
 		.load_bytes = features->xdp_frags,
@@ -65,7 +66,7 @@ static int compile(const struct attach_request *request, const struct running *r
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;
 	struct timespec now;
-	int err = compile_policy(request->policy, &loaded->table, &facts, config, why);
+	int err = compile_policy(policy, &loaded->table, &facts, config, why);
 
 	if (err)
 		return err;
@@ -108,12 +109,16 @@ static int keep_text(const struct policy *policy, int program)
 }
 
 /* Before it is taken. */
-static void note_memory(const struct table_identity *table, uint64_t bytes)
+static void note_memory(const struct attach_request *request, const struct attach_target *target,
+			const struct table_identity *table, uint64_t bytes)
 {
+	bool several = request->count > 1;
 	char memory[UNITS_TEXT_SIZE];
 
 	format_bytes(bytes, memory, sizeof(memory));
-	report_note("table for %u sources: about %s of kernel memory", table->capacity, memory);
+	report_note("%s%stable for %u sources: about %s of kernel memory",
+		    several ? target->netdev.name : "", several ? ": " : "", table->capacity,
+		    memory);
 }
 
 /* Who the program falls back to, should nobody confirm it. */
@@ -163,9 +168,9 @@ static int load_error(int err, const struct kernel_features *features)
 	return err;
 }
 
-int kernel_load(const struct attach_request *request, const struct running *running,
-		const struct running *lists, int previous_program, struct loaded *loaded,
-		struct refusal *refusal, struct complaint *why)
+int kernel_load(const struct attach_request *request, const struct attach_target *target,
+		const struct running *running, const struct running *lists, int previous_program,
+		struct loaded *loaded, struct refusal *refusal, struct complaint *why)
 {
 	struct kernel_features features;
 	struct bpf_object *object;
@@ -177,7 +182,7 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	err = kernel_features(&features);
 	if (err)
 		return refuse(refusal, STEP_PROBE, err);
-	err = choose_table(request, running, &loaded->table, why);
+	err = choose_table(request, &target->netdev, running, &loaded->table, why);
 	if (err)
 		return err;
 	if (!running && lists) {
@@ -189,15 +194,16 @@ int kernel_load(const struct attach_request *request, const struct running *runn
 	loaded->skeleton = xdp_limit__open();
 	if (!loaded->skeleton)
 		return refuse(refusal, STEP_LOAD, -errno);
-	err = compile(request, running, lists, &features, loaded, why);
+	err = compile(request->policy, target->generic, running, lists, &features, loaded, why);
 	if (err)
 		return err;
 	config = (struct config *)loaded->skeleton->rodata_config;
 	refusal->memory_estimate = memory_limiter(&loaded->table, request->policy, config,
 						  features.possible_cpus);
 	if (!running)
-		note_memory(&loaded->table, refusal->memory_estimate);
-	warn_gate(request->policy, loaded);
+		note_memory(request, target, &loaded->table, refusal->memory_estimate);
+	if (target == request->targets) /* the others would say the same */
+		warn_gate(request->policy, loaded);
 	object = loaded->skeleton->obj;
 	err = running ? object_share_maps(object, config, running->maps)
 		      : object_fresh_maps(object, &loaded->table);

@@ -17,15 +17,15 @@ struct loaded {
 };
 
 /**
- * kernel_load - compile @request's policy and load its program; on the maps of @running when
- * that is not NULL, else on fresh ones; then the live lists are those of @lists, if not NULL.
+ * kernel_load - compile @request's policy for @target and load its program; on the maps of
+ * @running when that is not NULL, else on fresh ones; then the live lists are those of @lists, if not NULL.
  * Nothing of @running changes. A trial falls back to @previous_program, or to passing everything when
  * that is -1.
  * Errors as kernel_attach(). kernel_unload() in every case.
  */
-int kernel_load(const struct attach_request *request, const struct running *running,
-		const struct running *lists, int previous_program, struct loaded *loaded,
-		struct refusal *refusal, struct complaint *why);
+int kernel_load(const struct attach_request *request, const struct attach_target *target,
+		const struct running *running, const struct running *lists, int previous_program,
+		struct loaded *loaded, struct refusal *refusal, struct complaint *why);
 void kernel_unload(struct loaded *loaded);
 
 /** refuse - note at which step the kernel refused, with what it said; returns @err. */

@@ -45,13 +45,18 @@ static int open_maps(struct running *running)
 	return bpf_map_lookup_elem(running->maps[MAP_TABLE], &index, &running->table) ? -errno : 0;
 }
 
+void running_clear(struct running *running)
+{
+	*running = (struct running){.program = -1};
+	for (int i = 0; i < MAP_COUNT; i++)
+		running->maps[i] = -1;
+}
+
 int running_open(unsigned int ifindex, struct running *running)
 {
 	int err;
 
-	running->program = -1;
-	for (int i = 0; i < MAP_COUNT; i++)
-		running->maps[i] = -1;
+	running_clear(running);
 	err = attachment_find(ifindex, &running->attachment);
 	if (err)
 		return err;

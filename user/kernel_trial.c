@@ -3,7 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include "kernel.h"
-#include "kernel_attach.h"
+#include "kernel_change.h"
 #include "kernel_program.h"
 
 static int read_switches(int map, struct switches *switches)
@@ -68,9 +68,8 @@ static int open_former(int program, struct running *former)
 {
 	int err;
 
-	*former = (struct running){.program = program};
-	for (int i = 0; i < MAP_COUNT; i++)
-		former->maps[i] = -1;
+	running_clear(former);
+	former->program = program;
 	err = program_config(program, &former->config);
 	for (int i = 0; i < MAP_COUNT && !err; i++) {
 		former->maps[i] = program_map(program, map_names[i]);
@@ -97,7 +96,7 @@ static int go_back(unsigned int ifindex, const struct running *running, int prog
 	struct running former;
 	int err = open_former(program, &former);
 
-	err = err ?: attach_former(ifindex, running, &former);
+	err = err ?: switch_to_former(ifindex, running, &former);
 	err = err ?: wake_former(&former);
 	running_close(&former);
 	return err;

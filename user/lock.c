@@ -58,13 +58,13 @@ static int wait_for_lock(int fd, uint64_t wait_ns)
 	return err;
 }
 
-/* The lock that this process holds; -1 for none. */
-static int held = -1;
+/* What this process holds, in the order in which it was taken. */
+static int held[LOCKS_MAX];
+static int held_count;
 
 void lock_release(void)
 {
-	close(held);
-	held = -1;
+	close(held[--held_count]);
 }
 
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
@@ -77,8 +77,10 @@ int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, str
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (err == -EWOULDBLOCK && wait_ns)
 		err = wait_for_lock(fd, wait_ns);
+	if (!err && held_count == LOCKS_MAX)
+		err = -EMFILE;
 	if (!err) {
-		held = fd;
+		held[held_count++] = fd;
 		return 0;
 	}
 	close(fd);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include "complaint.h"
 
+#define LOCKS_MAX 64 /* that one process holds at once */
+
 /**
  * lock_interface - take the lock of @ifindex in the current network namespace, waiting for at
  * most @wait_ns. It is released when the process ends.
@@ -13,7 +15,7 @@
  */
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
-/** lock_release - let go of the lock taken last. */
+/** lock_release - let go of the lock taken last, of those that are still held. */
 void lock_release(void);
 
 /** parse_wait - the value of --wait, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */

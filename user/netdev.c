@@ -74,6 +74,12 @@ static int read_attribute(const struct nlattr *attribute, void *data)
 		/* Gone or unknown leaves the name empty. */
 		if_indextoname(mnl_attr_get_u32(attribute), netdev->master);
 		break;
+	case IFLA_LINK:
+		if_indextoname(mnl_attr_get_u32(attribute), netdev->lower);
+		break;
+	case IFLA_LINK_NETNSID: /* comes later: the number is of another namespace */
+		netdev->lower[0] = '\0';
+		break;
 	case IFLA_STATS64:
 		read_stats(netdev, attribute);
 		break;
@@ -93,6 +99,8 @@ static void read_link(const struct nlmsghdr *message, struct netdev *netdev)
 	netdev->type = link->ifi_type;
 	netdev->up = link->ifi_flags & IFF_UP;
 	mnl_attr_parse(message, sizeof(*link), read_attribute, netdev);
+	if (!strcmp(netdev->kind, "veth")) /* that is its peer */
+		netdev->lower[0] = '\0';
 }
 
 /* ---- requests ---- */

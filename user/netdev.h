@@ -14,6 +14,8 @@ struct netdev {
 	char kind[16];	      /* IFLA_INFO_KIND: "veth", "bond", ...; empty for hardware */
 	char master_kind[16]; /* IFLA_INFO_SLAVE_KIND: "bond", "bridge", ...; empty for none */
 	char master[IF_NAMESIZE];
+	char lower
+		[IF_NAMESIZE]; /* IFLA_LINK of a VLAN, a macvlan ...; empty for none in this namespace */
 	unsigned short type; /* ARPHRD_*: 1 Ethernet, 772 loopback */
 	unsigned int mtu;
 	unsigned int rx_queues;
@@ -48,6 +50,18 @@ int netdev_list(struct netdev **list);
  * wrong (a swap is one), and less than half of the name. NULL for none.
  */
 const struct netdev *netdev_nearest(const char *name, const struct netdev *list, int count);
+
+/**
+ * netdev_refuses - whether a limiter makes no sense on @netdev, whatever its driver can: -ENOTSUP with a
+ * sentence in @why that names where to attach instead; else 0. Pure.
+ */
+int netdev_refuses(const struct netdev *netdev, struct complaint *why);
+
+/**
+ * netdev_remark - what a limiter on @netdev does not see of what one could expect: a sentence in @remark
+ * and true, or false. Pure.
+ */
+bool netdev_remark(const struct netdev *netdev, struct complaint *remark);
 
 /** netdev_hardware - driver, channels, rings and offloads of @name. Returns 0 or -errno. */
 int netdev_hardware(const char *name, struct netdev_hardware *hardware);

@@ -76,7 +76,6 @@ without_limiter() {
 		4 attach lo --rate 100/s
 		2 attach
 		2 attach rv0
-		2 attach rv0 rv1 --rate 100/s
 		2 attach rv0 --rate
 		2 attach rv0 --rate 100/s --rate 200/s
 		2 attach rv0 --rate 100/s --nosuch

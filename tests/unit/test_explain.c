@@ -48,6 +48,15 @@ static const struct netdev bridge_port = {.ifindex = 6,
 					  .type = 1,
 					  .mtu = 1500,
 					  .rx_queues = 8};
+static const struct netdev bridge = {
+	.ifindex = 7, .name = "br0", .kind = "bridge", .type = 1, .mtu = 1500, .rx_queues = 1};
+static const struct netdev vlan = {.ifindex = 8,
+				   .name = "eth0.7",
+				   .kind = "vlan",
+				   .lower = "eth0",
+				   .type = 1,
+				   .mtu = 1500,
+				   .rx_queues = 1};
 static const struct netdev mtu_3400 = {
 	.ifindex = 2, .name = "eth0", .type = 1, .mtu = 3400, .rx_queues = 8};
 
@@ -75,6 +84,16 @@ struct row {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 static struct row rows[] = {
+	{
+		.name = "a bridge: its ports see more",
+		DRIVER_REFUSAL(.err = -EOPNOTSUPP, .netdev = &bridge, .kernel_text = NO_NATIVE),
+		.says = {"br0", "attach to its ports", "--mode generic"},
+	},
+	{
+		.name = "a VLAN device: the one below it sees more",
+		DRIVER_REFUSAL(.err = -EOPNOTSUPP, .netdev = &vlan, .kernel_text = NO_NATIVE),
+		.says = {"attach to eth0 below it", "--mode generic for that of eth0.7 alone"},
+	},
 	{
 		.name = "O-053: a driver without native XDP, with the kernel's sentence",
 		DRIVER_REFUSAL(.err = -EOPNOTSUPP, .kernel_text = NO_NATIVE),

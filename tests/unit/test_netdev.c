@@ -116,6 +116,89 @@ static void nearest_name_is_meant(void **state)
 	assert_null(netdev_nearest(row->name, NULL, 0));
 }
 
+/* What a device is to a limiter: refused, or what it does not see; NULL for nothing to say. */
+struct fit_row {
+	const char *test;
+	struct netdev netdev;
+	const char *refusal, *remark;
+};
+
+#define ETHERNET .name = "dev0", .type = ARPHRD_ETHER
+
+static struct fit_row fits[] = {
+	{"fit: a card", {ETHERNET}, NULL, NULL},
+	{"fit: the loopback", {.name = "lo", .type = ARPHRD_LOOPBACK}, NULL, NULL},
+	{"fit: a veth", {ETHERNET, .kind = "veth"}, NULL, NULL},
+	{"fit: a bond", {ETHERNET, .kind = "bond"}, NULL, NULL},
+	{"fit: a tap", {ETHERNET, .kind = "tun"}, NULL, NULL},
+	{"fit: a port of a bridge",
+	 {ETHERNET, .master_kind = "bridge", .master = "br0"},
+	 NULL,
+	 NULL},
+	{"fit: a member of a VRF", {ETHERNET, .master_kind = "vrf", .master = "red"}, NULL, NULL},
+	{"fit: a member of a bond is refused (O-060)",
+	 {ETHERNET, .master_kind = "bond", .master = "bond0"},
+	 "attach to bond0",
+	 NULL},
+	{"fit: a tun is refused",
+	 {.name = "dev0", .type = ARPHRD_NONE, .kind = "tun"},
+	 "dev0 has no Ethernet header (link type 65534); make it a tap device",
+	 NULL},
+	{"fit: a WireGuard device is refused (O-063)",
+	 {.name = "dev0", .type = ARPHRD_NONE, .kind = "wireguard"},
+	 "the sources there are its peers",
+	 NULL},
+	{"fit: a GRE tunnel is refused (O-063)",
+	 {.name = "dev0", .type = ARPHRD_IPGRE, .kind = "gre"},
+	 "the ends of tunnels",
+	 NULL},
+	{"fit: PPP is refused",
+	 {.name = "dev0", .type = ARPHRD_PPP, .kind = "ppp"},
+	 "what is in PPPoE sessions is seen there",
+	 NULL},
+	{"fit: no Ethernet, of no known kind",
+	 {.name = "dev0", .type = ARPHRD_INFINIBAND},
+	 "link type 32); attach to the Ethernet device that carries its traffic",
+	 NULL},
+	{"fit: a bridge",
+	 {ETHERNET, .kind = "bridge"},
+	 NULL,
+	 "dev0 sees only what is meant for this host"},
+	{"fit: a VLAN",
+	 {ETHERNET, .kind = "vlan", .lower = "eth0"},
+	 NULL,
+	 "dev0 sees its own VLAN only, without the tag; all of it comes by eth0"},
+	{"fit: a macvlan", {ETHERNET, .kind = "macvlan", .lower = "eth0"}, NULL, "comes by eth0"},
+	{"fit: a macvlan whose lower device is in another namespace",
+	 {ETHERNET, .kind = "macvlan"},
+	 NULL,
+	 "dev0 sees only what is addressed to it"},
+	{"fit: a VXLAN", {ETHERNET, .kind = "vxlan"}, NULL, "sources are the inner ones"},
+	{"fit: a port of a team",
+	 {ETHERNET, .master_kind = "team", .master = "team0"},
+	 NULL,
+	 "attach to all ports"},
+};
+
+static void expect_text(bool said, const struct complaint *text, const char *wanted)
+{
+	if (said != !!wanted || (wanted && !strstr(text->text, wanted)))
+		fail_msg("\"%s\", wanted \"%s\"", said ? text->text : "nothing",
+			 wanted ? wanted : "nothing");
+}
+
+static void device_fits(void **state)
+{
+	const struct fit_row *row = *state;
+	struct complaint refusal, remark;
+	int err = netdev_refuses(&row->netdev, &refusal);
+
+	expect_text(err, &refusal, row->refusal);
+	if (err)
+		assert_int_equal(err, -ENOTSUP);
+	expect_text(netdev_remark(&row->netdev, &remark), &remark, row->remark);
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -178,7 +261,7 @@ static void hardware_of_an_unknown_name_is_enodev(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[6 + COUNT(unknown) + COUNT(nearest)] = {
+	struct CMUnitTest tests[6 + COUNT(unknown) + COUNT(nearest) + COUNT(fits)] = {
 		cmocka_unit_test(loopback_is_found),
 		cmocka_unit_test(list_is_what_if_nameindex_lists),
 		cmocka_unit_test(waiting_ends_at_the_deadline),
@@ -196,5 +279,8 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){.name = nearest[i].test,
 						 .test_func = nearest_name_is_meant,
 						 .initial_state = &nearest[i]};
+	for (i = 0; i < COUNT(fits); i++)
+		tests[n++] = (struct CMUnitTest){
+			.name = fits[i].test, .test_func = device_fits, .initial_state = &fits[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The pins of one limiter, put in place at once; for kernel_*.c only. */
+#ifndef XDP_LIMIT_KERNEL_PIN_SET_H
+#define XDP_LIMIT_KERNEL_PIN_SET_H
+
+/* What a limiter keeps alive by its pins; the link apart, since it may not be there yet. */
+struct pin_set {
+	int program;
+	const int *maps; /* MAP_COUNT of them */
+};
+
+/** pin_set_prepare - all of @set under new names, beside what is pinned: 0 or -errno. */
+int pin_set_prepare(unsigned int ifindex, const struct pin_set *set);
+
+/** pin_set_finish - @link too, and all new names become the real ones: 0 or -errno. */
+int pin_set_finish(unsigned int ifindex, int link);
+
+#endif

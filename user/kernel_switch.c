@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One hook from the old program to the new one, with the pins, and back. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <unistd.h>
+#include "kernel_change.h"
+#include "kernel_pin_set.h"
+#include "kernel_pins.h"
+#include "report.h"
+
+static uint32_t mode_flag(bool generic)
+{
+	return generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+}
+
+/*
+ * A refused link gives only an errno. The same asked over netlink gives the driver's sentence;
+ * should it succeed after all, it is taken back at once.
+ */
+static void fetch_sentence(unsigned int ifindex, int program, uint32_t flag)
+{
+	kernel_log_clear();
+	if (!bpf_xdp_attach(ifindex, program, XDP_FLAGS_UPDATE_IF_NOEXIST | flag, NULL))
+		bpf_xdp_detach(ifindex, flag, NULL);
+}
+
+static int create_link(unsigned int ifindex, int program, bool generic)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = mode_flag(generic));
+	int link = bpf_link_create(program, ifindex, BPF_XDP, &options);
+	int err = -errno;
+
+	if (link >= 0)
+		return link;
+	fetch_sentence(ifindex, program, mode_flag(generic));
+	return err;
+}
+
+/* Names the old program, so that two commands can't cross. Returns the link, or -errno. */
+static int update_link(uint32_t link_id, int program, int old_program)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = old_program);
+	int link = bpf_link_get_fd_by_id(link_id);
+	int err;
+
+	if (link < 0)
+		return -errno;
+	if (!bpf_link_update(link, program, &options))
+		return link;
+	err = -errno;
+	close(link);
+	return err;
+}
+
+bool switches_in_place(const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+
+	return there->ours && there->link_id &&
+	       there->mode == (change->target->generic ? MODE_GENERIC : MODE_NATIVE);
+}
+
+/*
+ * Over ours by a link of the same mode: updated in place. Else the hook has to be emptied first, since
+ * the kernel can't convert one into the other.
+ */
+static int take_hook(const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	const struct attach_target *target = change->target;
+	int err = 0;
+
+	if (switches_in_place(change))
+		return update_link(there->link_id, change->loaded.program, change->running.program);
+	if (there->mode != MODE_NONE)
+		err = attachment_remove(target->netdev.ifindex, there);
+	return err ?: create_link(target->netdev.ifindex, change->loaded.program, target->generic);
+}
+
+int switch_over(struct change *change, struct refusal *refusal)
+{
+	const struct attachment *there = &change->running.attachment;
+	int err;
+
+	if (there->mode != MODE_NONE) {
+		change->old = bpf_prog_get_fd_by_id(there->program_id);
+		if (change->old < 0)
+			return refuse(refusal, STEP_LINK, -errno);
+	}
+	err = take_hook(change);
+	if (err < 0)
+		return refuse(refusal, STEP_LINK, err);
+	change->link = err;
+	err = pin_set_finish(change->target->netdev.ifindex, change->link);
+	return err ? refuse(refusal, STEP_PIN, err) : 0;
+}
+
+/* ---- and back ---- */
+
+/* The old program where it was: by a link if it is ours, else over netlink. The link, or -1. */
+static int put_back(const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	unsigned int ifindex = change->target->netdev.ifindex;
+	bool generic = there->mode == MODE_GENERIC;
+	int link = there->ours ? create_link(ifindex, change->old, generic) : -1;
+
+	if (link < 0 && bpf_xdp_attach(ifindex, change->old, mode_flag(generic), NULL))
+		report_warning("could not put program '%s' (id %u) back", there->program_name,
+			       there->program_id);
+	return link;
+}
+
+static void restore_pins(const struct change *change, int link)
+{
+	const struct running *running = &change->running;
+	const struct pin_set old = {running->program, running->maps};
+	unsigned int ifindex = change->target->netdev.ifindex;
+
+	if (link < 0 || running->maps[MAP_TABLE] < 0)
+		return;
+	if (pin_set_prepare(ifindex, &old) || pin_set_finish(ifindex, link))
+		report_warning("could not restore all pins of the old program");
+}
+
+static void update_back(const struct change *change)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = change->loaded.program);
+
+	if (change->link < 0)
+		return;
+	if (bpf_link_update(change->link, change->running.program, &options))
+		report_warning("could not switch back to the old program");
+	restore_pins(change, change->link);
+}
+
+static void replace_back(const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	unsigned int ifindex = change->target->netdev.ifindex;
+	struct attachment now;
+	int link;
+
+	if (change->link >= 0)
+		bpf_link_detach(change->link);
+	if (change->old < 0 ||
+	    (!attachment_find(ifindex, &now) && now.program_id == there->program_id))
+		return;
+	link = put_back(change);
+	restore_pins(change, link);
+	if (link >= 0)
+		close(link);
+}
+
+void switch_back(struct change *change)
+{
+	unsigned int ifindex = change->target->netdev.ifindex;
+
+	if (switches_in_place(change))
+		update_back(change);
+	else
+		replace_back(change);
+	pins_clean(ifindex, PIN_NEW);
+	if (!change->running.attachment.ours)
+		pins_remove(ifindex);
+}
+
+int switch_to_former(unsigned int ifindex, const struct running *running,
+		     const struct running *former)
+{
+	const struct pin_set set = {former->program, former->maps};
+	int err = pin_set_prepare(ifindex, &set);
+	int link = err ? err
+		       : update_link(running->attachment.link_id, former->program,
+				     running->program);
+
+	if (link < 0)
+		return link;
+	err = pin_set_finish(ifindex, link);
+	close(link);
+	return err;
+}
