@@ -36,7 +36,7 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef $(if $(FUZZ),-Wno-format-nonliteral)
-PACKAGES := libbpf libmnl json-c yaml-0.1
+PACKAGES := libbpf libmnl json-c yaml-0.1 ncurses
 CFLAGS   ?= $(if $(SANITIZE)$(FUZZ),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
 SANITIZERS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) -fsanitize=address,undefined -fno-sanitize-recover=all
 # Asked once; what is missing is said by the target `tools`.
@@ -327,7 +327,7 @@ lint-tools:
 
 .PHONY: lint-text
 lint-text:
-	@! grep -nE '[[:blank:]]+$$' $(C_FILES) $(SHELL_FILES) $(OTHER_FILES) Makefile *.md docs/*.md || \
+	@! grep -nE '[[:blank:]]+$$' $(C_FILES) $(SHELL_FILES) $(OTHER_FILES) Makefile *.md docs/*.md docs/*/*.md || \
 		{ echo 'lint: blanks at the end of lines' >&2; exit 1; }
 	@for file in $(C_FILES) $(SHELL_FILES) $(OTHER_FILES) Makefile; do \
 		head -n 2 $$file | grep -v '^#[!c]' | head -n 1 | \
@@ -404,9 +404,10 @@ install: packaged ## install all below PREFIX (/usr/local) and DESTDIR
 		case $$pair in *sbin*) mode=0755 ;; *) mode=0644 ;; esac; \
 		install -D -m $$mode "$${pair%%=*}" "$(DESTDIR)$(PREFIX)/$${pair#*=}"; \
 	done
-	@install -d $(DOCS)/examples $(DESTDIR)/etc/xdp-limit
+	@install -d $(DOCS)/examples $(DOCS)/monitoring $(DESTDIR)/etc/xdp-limit
 	install -m 0644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DOCS)
 	install -m 0644 $(wildcard docs/examples/*.yaml) $(DOCS)/examples
+	install -m 0644 $(wildcard docs/monitoring/*) $(DOCS)/monitoring
 
 .PHONY: uninstall
 uninstall: ## remove what install put there; policies in /etc/xdp-limit stay

@@ -22,7 +22,8 @@ build header  linux/bpf.h   linux-libc-dev
 build library libbpf        libbpf-dev
 build library libmnl        libmnl-dev
 build library json-c        libjson-c-dev
-build library yaml-0.1    libyaml-dev
+build library yaml-0.1      libyaml-dev
+build library ncurses       libncurses-dev
 test  library cmocka        libcmocka-dev
 test  command ip            iproute2
 test  command ethtool       ethtool
@@ -33,6 +34,7 @@ test  command ping          iputils-ping
 test  command tcpdump       tcpdump
 test  command capsh         libcap2-bin
 test  command pgrep         procps
+test  command tmux          tmux
 test  command taskset       util-linux
 bench command ip            iproute2
 bench command ethtool       ethtool

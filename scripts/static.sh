@@ -10,7 +10,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 directory=$PWD/build/static
-static_libraries='-lbpf -lelf -lz -ljson-c -lyaml'
+static_libraries='-lbpf -lelf -lz -ljson-c -lyaml -lncurses -ltinfo'
 compiler=${CC:-cc}
 
 mkdir -p "$directory"
@@ -62,7 +62,7 @@ make_libmnl() {
 	(cd "$directory" && fetch_libmnl && compile_libmnl) >"$directory/log" 2>&1
 }
 
-for library in bpf elf z json-c yaml; do
+for library in bpf elf z json-c yaml ncurses tinfo; do
 	has_static "$library" || {
 		echo "static: lib$library.a is missing: scripts/setup.sh build" >&2
 		exit 1

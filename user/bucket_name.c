@@ -2,6 +2,7 @@
 /* What a bucket belongs to, as text. */
 #include "bucket_name.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,18 @@ const struct kind_identity *limit_kind_of(const struct running *running, unsigne
 	const struct limit *compiled = &running->config.limits[limit];
 
 	return &running->table.kinds[running->config.kinds[compiled->group].id];
+}
+
+int limit_by_name(const struct config *config, const char *name, int *limit, struct complaint *why)
+{
+	*limit = -1;
+	for (uint32_t i = 0; name && i < config->limit_count; i++)
+		if (!strcmp(config->labels[i].name, name))
+			*limit = (int)i;
+	if (name && *limit < 0)
+		return complain(why, -EINVAL,
+				"there is no limit '%s'; `xdp-limit status` lists them", name);
+	return 0;
 }
 
 /* As bpf/buckets.h puts it together: the destination lies before the mapped source. */

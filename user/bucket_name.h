@@ -3,12 +3,19 @@
 #ifndef XDP_LIMIT_BUCKET_NAME_H
 #define XDP_LIMIT_BUCKET_NAME_H
 
+#include "complaint.h"
 #include "kernel.h"
 
 #define BUCKET_NAME_SIZE (2 * ADDRESS_TEXT_SIZE)
 
 /** What the limit @limit counts per. */
 const struct kind_identity *limit_kind_of(const struct running *running, unsigned int limit);
+
+/**
+ * limit_by_name - the index of a limit in the policy, -1 for the name NULL: 0, or -EINVAL with a sentence
+ * in @why.
+ */
+int limit_by_name(const struct config *config, const char *name, int *limit, struct complaint *why);
 
 /**
  * bucket_name - "192.0.2.1", "192.0.2.0/24", ">198.51.100.1" for a destination,

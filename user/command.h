@@ -43,7 +43,7 @@ struct command {
 
 extern const struct command command_attach, command_detach, command_apply, command_check,
 	command_show, command_status, command_sources, command_get, command_reset, command_doctor,
-	command_allow, command_deny, command_ban, command_confirm;
+	command_allow, command_deny, command_ban, command_confirm, command_top;
 
 /* What help, the manual page and completion are made of; both end with NULL. */
 extern const struct command *const command_table[];

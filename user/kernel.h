@@ -303,10 +303,24 @@ struct bucket {
 /**
  * read_buckets - call @visit for each bucket, once each. Reads in batches: ends after one walk
  * however busy the table is, and takes no lock that a packet would wait for.
- * A non-zero result of @visit ends the walk and is returned; else 0 or -errno.
+ * @visit returns 0, or -errno to end the walk. Returns 0 or -errno.
  */
 int read_buckets(const struct running *running,
 		 int (*visit)(const struct bucket *bucket, void *context), void *context);
+
+/* The same in parts, for who has other things to do meanwhile. */
+struct bucket_walk;
+
+/** bucket_walk_start - 0 or -errno; bucket_walk_end() after it succeeded. @running stays open so long. */
+int bucket_walk_start(const struct running *running, struct bucket_walk **walk);
+/**
+ * bucket_walk_step - the next few thousand buckets; those of a flat table at once. Returns 1 while more
+ * may come, 0 at the end, or -errno; @visit as above.
+ */
+int bucket_walk_step(struct bucket_walk *walk,
+		     int (*visit)(const struct bucket *bucket, void *context), void *context);
+void bucket_walk_end(struct bucket_walk *walk);
+
 /** Entries of an LRU table now, or -errno. */
 int64_t count_entries(const struct running *running);
 

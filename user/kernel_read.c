@@ -257,37 +257,61 @@ static int grow(struct batch *batch, uint32_t capacity, uint32_t group_size)
  * One walk over the kernel's hash chains in their order: each entry stands in one chain, so none
  * comes twice, one that goes meanwhile is just not there, and the walk ends however many come.
  */
+struct bucket_walk {
+	const struct running *running;
+	struct batch batch;
+	uint32_t position; /* the kernel's, behind the last batch */
+	bool started;
+};
+
+/* To the end of @walk in any case. */
+static void end_groups(struct bucket_walk *walk)
+{
+	free(walk->batch.keys);
+	free(walk->batch.groups);
+}
+
+static int start_groups(const struct running *running, struct bucket_walk *walk)
+{
+	*walk = (struct bucket_walk){.running = running};
+	return grow(&walk->batch, BATCH, GROUP_SIZE(running->table.words));
+}
+
+/* The next batch: 1 while more may come, 0 at the end, -errno; @visit returns 0 or -errno. */
+static int step_groups(struct bucket_walk *walk,
+		       int (*visit)(const struct bucket_key *, const char *, void *), void *context)
+{
+	uint32_t group_size = GROUP_SIZE(walk->running->table.words);
+	int map = walk->running->maps[MAP_BUCKETS];
+	struct batch *batch = &walk->batch;
+	uint32_t count = batch->capacity;
+	bool ended = false;
+	int err = 0;
+
+	if (bpf_map_lookup_batch(map, walk->started ? &walk->position : NULL, &walk->position,
+				 batch->keys, batch->groups, &count, NULL)) {
+		if (errno == ENOSPC) /* one chain is longer than the batch */
+			return grow(batch, batch->capacity * 2, group_size) ?: 1;
+		ended = errno == ENOENT;
+		if (!ended)
+			return -errno;
+	}
+	walk->started = true;
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = visit(&batch->keys[i], batch->groups + (size_t)i * group_size, context);
+	return err ?: !ended;
+}
+
 static int walk_groups(const struct running *running,
 		       int (*visit)(const struct bucket_key *, const char *, void *), void *context)
 {
-	uint32_t group_size = GROUP_SIZE(running->table.words);
-	int map = running->maps[MAP_BUCKETS];
-	struct batch batch = {0};
-	uint32_t position, count;
-	bool started = false, ended = false;
-	int err = grow(&batch, BATCH, group_size);
+	struct bucket_walk walk;
+	int more = start_groups(running, &walk) ?: 1;
 
-	while (!err && !ended) {
-		count = batch.capacity;
-		if (bpf_map_lookup_batch(map, started ? &position : NULL, &position, batch.keys,
-					 batch.groups, &count, NULL)) {
-			ended = errno == ENOENT;
-			if (errno == ENOSPC) { /* one chain is longer than the batch */
-				err = grow(&batch, batch.capacity * 2, group_size);
-				continue;
-			}
-			if (!ended) {
-				err = -errno;
-				break;
-			}
-		}
-		started = true;
-		for (uint32_t i = 0; i < count && !err; i++)
-			err = visit(&batch.keys[i], batch.groups + (size_t)i * group_size, context);
-	}
-	free(batch.keys);
-	free(batch.groups);
-	return err;
+	while (more == 1)
+		more = step_groups(&walk, visit, context);
+	end_groups(&walk);
+	return more;
 }
 
 int read_buckets(const struct running *running,
@@ -304,6 +328,41 @@ int read_buckets(const struct running *running,
 		err = walk_groups(running, visit_group, &walk);
 	free(residue.lines);
 	return err;
+}
+
+int bucket_walk_start(const struct running *running, struct bucket_walk **walk)
+{
+	int err;
+
+	*walk = calloc(1, sizeof(**walk));
+	if (!*walk)
+		return -ENOMEM;
+	err = start_groups(running, *walk);
+	if (err)
+		bucket_walk_end(*walk);
+	return err;
+}
+
+/* What the CPUs hold back is read anew for each batch: between two of them it goes to its buckets. */
+int bucket_walk_step(struct bucket_walk *walk,
+		     int (*visit)(const struct bucket *bucket, void *context), void *context)
+{
+	const struct running *running = walk->running;
+	struct residue residue;
+	struct walk inner = {running, &residue, visit, context};
+	int more;
+
+	if (running->config.flat)
+		return flat_walk(running, visit, context);
+	more = read_residue(running, &residue) ?: step_groups(walk, visit_group, &inner);
+	free(residue.lines);
+	return more;
+}
+
+void bucket_walk_end(struct bucket_walk *walk)
+{
+	end_groups(walk);
+	free(walk);
 }
 
 int64_t count_entries(const struct running *running)

@@ -64,7 +64,8 @@ static int held_count;
 
 void lock_release(void)
 {
-	close(held[--held_count]);
+	if (held_count)
+		close(held[--held_count]);
 }
 
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)

@@ -15,7 +15,7 @@
  */
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
-/** lock_release - let go of the lock taken last, of those that are still held. */
+/** lock_release - let go of the lock taken last, of those that are still held; if any is. */
 void lock_release(void);
 
 /** parse_wait - the value of --wait, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */

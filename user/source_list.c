@@ -30,19 +30,6 @@ static int take_order(const char *text, enum order *order, struct complaint *why
 			text);
 }
 
-static int take_limit(const struct config *config, const char *name, int *limit,
-		      struct complaint *why)
-{
-	*limit = -1;
-	for (uint32_t i = 0; name && i < config->limit_count; i++)
-		if (!strcmp(config->labels[i].name, name))
-			*limit = i;
-	if (name && *limit < 0)
-		return complain(why, -EINVAL,
-				"there is no limit '%s'; `xdp-limit status` lists them", name);
-	return 0;
-}
-
 static int take_bucket(const struct bucket *bucket, void *context)
 {
 	struct source_list *list = context;
@@ -74,7 +61,7 @@ int source_list_read(const struct running *running, const struct source_request 
 
 	*list = (struct source_list){.running = running, .now_ns = boot_clock_ns()};
 	err = take_order(request->by, &order, why)
-		      ?: take_limit(&running->config, request->limit, &list->limit, why);
+		      ?: limit_by_name(&running->config, request->limit, &list->limit, why);
 	if (err)
 		return err;
 	selection_start(&list->selection, request->top, order, list->now_ns);

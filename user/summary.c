@@ -31,11 +31,11 @@ static void add(struct count *sum, const struct count *part)
 	sum->bytes += part->bytes;
 }
 
-void summary_totals(const struct summary *summary, struct totals *totals)
+void counter_totals(const struct cpu_counters *counters, struct totals *totals)
 {
 	*totals = (struct totals){0};
 	for (int i = 0; i < REASON_COUNT; i++) {
-		const struct reason_count *count = &summary->counters.reasons[i];
+		const struct reason_count *count = &counters->reasons[i];
 
 		add(&totals->passed, &count->passed);
 		add(&totals->passed, &count->would_drop);
@@ -44,6 +44,11 @@ void summary_totals(const struct summary *summary, struct totals *totals)
 	}
 	add(&totals->all, &totals->passed);
 	add(&totals->all, &totals->dropped);
+}
+
+void summary_totals(const struct summary *summary, struct totals *totals)
+{
+	counter_totals(&summary->counters, totals);
 }
 
 uint64_t summary_capacity(const struct summary *summary)

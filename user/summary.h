@@ -42,6 +42,8 @@ struct totals {
 };
 
 void summary_totals(const struct summary *summary, struct totals *totals);
+/** counter_totals - the same of counters alone. */
+void counter_totals(const struct cpu_counters *counters, struct totals *totals);
 
 /** Entries that the table evicted: created - deleted - used, never below 0. */
 uint64_t summary_evicted(const struct summary *summary);
