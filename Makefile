@@ -36,7 +36,7 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef $(if $(FUZZ),-Wno-format-nonliteral)
-PACKAGES := libbpf libmnl json-c yaml-0.1 ncurses
+PACKAGES := libbpf libmnl json-c yaml-0.1 ncurses libmicrohttpd
 CFLAGS   ?= $(if $(SANITIZE)$(FUZZ),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
 SANITIZERS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) -fsanitize=address,undefined -fno-sanitize-recover=all
 # Asked once; what is missing is said by the target `tools`.
@@ -143,9 +143,9 @@ $(BUILD)/man/%: man/%.in $(BUILD)/man/commands.man $(BUILD)/prefix Makefile
 manuals: $(MANUALS) ## build the manual pages
 
 # ---- the unit of systemd -----------------------------------------------------------------------
-UNIT := $(BUILD)/service/xdp-limit@.service
+UNITS := $(addprefix $(BUILD)/service/,xdp-limit@.service xdp-limit-serve.service)
 
-$(UNIT): service/xdp-limit@.service.in $(BUILD)/prefix Makefile
+$(BUILD)/service/%: service/%.in $(BUILD)/prefix Makefile
 	@mkdir -p $(@D)
 	$(Q)sed 's,@SBIN@,$(PREFIX)/sbin,' $< >$@
 
@@ -237,7 +237,7 @@ sanitized: all $(UNIT_TESTS) $(REPLAYS) $(ASAN_NET_TESTS)
 # What comes with the program in a package; `make check-deb` tries the package itself.
 PACKAGE_TESTS := $(wildcard tests/package/*.sh)
 .PHONY: packaged
-packaged: all manuals completion $(UNIT)
+packaged: all manuals completion $(UNITS)
 
 .PHONY: check-package
 check-package: packaged $(TEST_TOOLS) ## try manual pages, completion and the unit (root)
@@ -394,7 +394,7 @@ INSTALLED := \
 	$(BUILD)/completion/bash=share/bash-completion/completions/xdp-limit \
 	$(BUILD)/completion/zsh=$(ZSH_DIR)/_xdp-limit \
 	$(BUILD)/completion/fish=share/fish/vendor_completions.d/xdp-limit.fish \
-	$(UNIT)=$(UNIT_DIR)/xdp-limit@.service
+	$(foreach unit,$(UNITS),$(unit)=$(UNIT_DIR)/$(notdir $(unit)))
 installed_at = $(addprefix $(DESTDIR)$(PREFIX)/,$(foreach pair,$(INSTALLED),$(lastword $(subst =, ,$(pair)))))
 DOCS := $(DESTDIR)$(DOC_DIR)
 

@@ -24,6 +24,7 @@ build library libmnl        libmnl-dev
 build library json-c        libjson-c-dev
 build library yaml-0.1      libyaml-dev
 build library ncurses       libncurses-dev
+build library libmicrohttpd libmicrohttpd-dev
 test  library cmocka        libcmocka-dev
 test  command ip            iproute2
 test  command ethtool       ethtool
@@ -36,6 +37,8 @@ test  command capsh         libcap2-bin
 test  command pgrep         procps
 test  command tmux          tmux
 test  command taskset       util-linux
+test  command curl          curl
+test  command promtool      prometheus
 bench command ip            iproute2
 bench command ethtool       ethtool
 bench command jq            jq

@@ -36,6 +36,7 @@ struct command {
 	const char *notes;     /* a paragraph or more, for `xdp-limit COMMAND --help` */
 	int positionals_min, positionals_max;
 	bool reads;    /* takes --json */
+	bool enters;   /* the namespace of --netns by itself, when it is ready for it */
 	bool anywhere; /* runs where pins are out of reach: the others refuse there */
 	const struct option_spec *options;
 	enum exit_status (*run)(const struct invocation *invocation);
@@ -43,7 +44,7 @@ struct command {
 
 extern const struct command command_attach, command_detach, command_apply, command_check,
 	command_show, command_status, command_sources, command_get, command_reset, command_doctor,
-	command_allow, command_deny, command_ban, command_confirm, command_top;
+	command_allow, command_deny, command_ban, command_confirm, command_top, command_serve;
 
 /* What help, the manual page and completion are made of; both end with NULL. */
 extern const struct command *const command_table[];

@@ -22,8 +22,6 @@ struct json_object *json_put_object(struct json_object *object, const char *key)
 
 void json_print(struct json_object *object)
 {
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-							    JSON_C_TO_STRING_SPACED |
-							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	puts(json_object_to_json_string_ext(object, JSON_LAYOUT));
 	json_object_put(object);
 }

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How everything is laid out. */
+#define JSON_LAYOUT \
+	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
+
 static inline void json_put_text(struct json_object *object, const char *key, const char *text)
 {
 	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);

@@ -254,6 +254,9 @@ int live_visit(const struct running *running, enum live_list list,
 	       int (*visit)(const struct policy_prefix *prefix, uint64_t until_ns, void *context),
 	       void *context);
 
+/** live_count - how many entries of each list live, for LIVE_BAN with those of limits: 0 or -errno. */
+int live_count(const struct running *running, uint64_t counts[LIVE_COUNT]);
+
 /** live_find - what the live lists say of this whole address: 0, -ENOENT, -errno. */
 int live_find(const struct running *running, const struct address *address,
 	      struct listing *listing);

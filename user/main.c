@@ -25,12 +25,13 @@ static enum exit_status show_version(void)
 
 static enum exit_status run(const struct invocation *invocation)
 {
+	const char *netns = invocation->command->enters ? NULL : invocation->netns;
 	struct complaint why;
 	int err;
 
 	report_set_verbose(invocation->verbose);
 	kernel_log_start();
-	err = invocation->netns ? netns_enter(invocation->netns, &why) : 0;
+	err = netns ? netns_enter(netns, &why) : 0;
 	if (err) {
 		report_error("%s", why.text);
 		return EXIT_FAILED;

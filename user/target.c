@@ -122,7 +122,12 @@ enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct t
 		return status;
 	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, why);
 	target_close(target);
-	return err ? status_of_error(err) : target_look(name, target, why);
+	if (err)
+		return status_of_error(err);
+	status = target_look(name, target, why);
+	if (status != EXIT_DONE)
+		lock_release();
+	return status;
 }
 
 enum exit_status target_open_locked(const char *name, uint64_t wait_ns, struct target *target)

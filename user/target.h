@@ -22,7 +22,7 @@ enum exit_status target_look(const char *name, struct target *target, struct com
 
 /**
  * target_look_locked - the same as the only one that changes this interface, until lock_release(), or
- * the process ends; waits for another one at most @wait_ns. The lock may be held after a failure too.
+ * the process ends; waits for another one at most @wait_ns. The lock is held only after EXIT_DONE.
  */
 enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct target *target,
 				    struct complaint *why);

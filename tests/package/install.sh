@@ -19,6 +19,7 @@ all_places() {
 	expect make_ install
 	expect_equal "files" "$(installed)" "$(
 		cat <<-END
+			644 usr/local/lib/systemd/system/xdp-limit-serve.service
 			644 usr/local/lib/systemd/system/xdp-limit@.service
 			755 usr/local/sbin/xdp-limit
 			644 usr/local/share/bash-completion/completions/xdp-limit
