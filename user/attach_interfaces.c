@@ -7,6 +7,7 @@
 #include "lock.h"
 #include "netdev.h"
 #include "report.h"
+#include "sweep.h"
 #include "target.h"
 
 /* What is left of a time that began at @start_ns. */
@@ -76,8 +77,10 @@ static enum exit_status lock_all(const struct attach_target *targets, size_t cou
 	for (size_t i = 0; i < count && !err; i++)
 		err = lock_interface(order[i].ifindex, order[i].name, left_of(wait_ns, start_ns),
 				     &why);
-	if (!err)
+	if (!err) {
+		sweep_gone();
 		return EXIT_DONE;
+	}
 	report_error("%s", why.text);
 	return status_of_error(err);
 }

@@ -8,6 +8,7 @@
 #include "kernel.h"
 #include "lock.h"
 #include "report.h"
+#include "sweep.h"
 #include "target.h"
 
 enum detach_option {
@@ -177,6 +178,7 @@ static enum exit_status detach_named(const struct invocation *invocation, uint64
 
 		note_status(&all, spare && status == EXIT_NOT_ATTACHED ? EXIT_DONE : status);
 	}
+	sweep_gone(); /* perhaps one of these names */
 	return all.worst;
 }
 

@@ -164,6 +164,8 @@ int pins_directory(unsigned int ifindex, char path[PIN_PATH_SIZE]);
 bool pins_complete(unsigned int ifindex);
 /** Whether anything is pinned for @ifindex. */
 bool pins_exist(unsigned int ifindex);
+/** Whether the interface that the pins of @ifindex were made for is gone, and not only moved. */
+bool pins_outlived(unsigned int ifindex);
 /** Remove all pins of @ifindex; the directory too. 0 or -errno; 0 when there were none. */
 int pins_remove(unsigned int ifindex);
 /**

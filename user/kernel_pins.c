@@ -105,6 +105,25 @@ bool pins_exist(unsigned int ifindex)
 	return !pins_directory(ifindex, path) && !access(path, F_OK);
 }
 
+bool pins_outlived(unsigned int ifindex)
+{
+	struct bpf_link_info info = {0};
+	uint32_t size = sizeof(info);
+	char path[PIN_PATH_SIZE];
+	bool gone;
+	int fd;
+
+	if (pins_path(ifindex, PIN_LINK, "", path))
+		return false;
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return false;
+	gone = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_LINK_TYPE_XDP &&
+	       !info.xdp.ifindex;
+	close(fd);
+	return gone;
+}
+
 int pins_clean(unsigned int ifindex, const char *suffix)
 {
 	char path[PIN_PATH_SIZE];

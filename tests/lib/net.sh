@@ -29,6 +29,7 @@
 #  topology [queues=N] [neighbours]   make it; sets SRV, CLI, SRV4, SRV6, CLI4, CLI6, SRV_MAC,
 #                                     CLI_MAC, PINS. queues: of each end. neighbours: static ARP
 #                                     and ND entries, so that nothing but the test is sent
+#  veth [QUEUES]                      make rv0 and rv1 again, after they were removed; sets PINS
 #  namespace NAME                     one more namespace; sets NAME to what it is really called
 #  in_srv COMMAND..., in_cli COMMAND...
 #                                     run inside
@@ -140,11 +141,17 @@ topology() {
 	done
 	namespace SRV
 	namespace CLI
+	veth "$queues"
+	[ -z "$neighbours" ] || _net_neighbours
+}
+
+veth() {
+	local queues=${1:-1}
+
 	ip -n "$SRV" link add rv0 numrxqueues "$queues" numtxqueues "$queues" type veth \
 		peer name rv1 numrxqueues "$queues" numtxqueues "$queues" netns "$CLI"
 	_net_end "$SRV" rv0 "$SRV_MAC" "$SRV4" "$SRV6"
 	_net_end "$CLI" rv1 "$CLI_MAC" "$CLI4" "$CLI6"
-	[ -z "$neighbours" ] || _net_neighbours
 	wait_for 5 _net_carrier
 	PINS=$PIN_ROOT/$(stat -Lc %i "/run/netns/$SRV")-$(in_srv cat /sys/class/net/rv0/ifindex)
 }

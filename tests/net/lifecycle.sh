@@ -350,8 +350,22 @@ interface_is_gone() {
 	ip -n "$SRV" link del rv2
 	expect_status 3 limit detach rv2
 	expect_stderr "cannot find interface 'rv2'"
-	expect limit detach --all
 	[ ! -e "$pins" ] || fail "pins are left: $pins"
+}
+
+# By the next command that changes something, whatever interface it is for.
+removed_interface_is_swept() {
+	local pins
+
+	clean
+	ip -n "$SRV" link add rv2 type veth peer name rv3
+	expect limit attach rv2 --rate 100/day "${SMALL[@]}"
+	pins=${PINS%-*}-$(in_srv cat /sys/class/net/rv2/ifindex)
+	ip -n "$SRV" link del rv2
+	expect test -e "$pins/link"
+	expect attach --rate 100/day "${SMALL[@]}"
+	[ ! -e "$pins" ] || fail "pins are left: $pins"
+	expect_ours
 }
 
 # ---- what it outlives ----------------------------------------------------------------------------
@@ -498,7 +512,8 @@ run_case "O-086: detach frees our program attached over netlink in generic mode"
 	detaches_netlink --generic
 run_case "detach --all frees all interfaces of the namespace" detach_all
 run_case "detach --all leaves foreign programs alone" detach_all_spares_foreign
-run_case "detach of an interface that is gone; --all removes its pins" interface_is_gone
+run_case "O-087: detach of an interface that is gone removes its pins" interface_is_gone
+run_case "O-087: attach removes the pins of an interface that is gone" removed_interface_is_swept
 run_case "the limiter outlives its loader, down and up, and a new name" outlives
 run_case "attach again: same link, new program, same buckets and totals" in_place
 run_case "attach again: not one packet meets no program" no_gap

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib/policy.sh"
 
 UNIT=$_policy_tests/../${BUILD:-build}/service/xdp-limit@.service
+SBIN=$(sed -n 's,^ExecStart=\(.*\)/xdp-limit attach .*,\1,p' "$UNIT")
 CAPABILITIES=
 
 # setting NAME: its value in the unit
@@ -23,7 +24,7 @@ bounds() {
 	echo "$all"
 }
 
-# run_unit ExecStart|ExecReload|ExecStop
+# run_unit ExecStart|ExecReload|ExecStop|ExecStopPost; UNDER is put before it
 run_unit() {
 	local line
 
@@ -31,10 +32,42 @@ run_unit() {
 	line=${line//%I/rv0}
 	line=${line//\/etc\/xdp-limit/$SCRATCH}
 	line=${line//\$ATTACH_OPTIONS/${ATTACH_OPTIONS-}}
-	line=${line/#*\/xdp-limit /"$XDP_LIMIT" }
+	line=${line//"$SBIN"\/xdp-limit/"$XDP_LIMIT"}
+	line=${line//\$\$/\$}
+	eval "set -- $line"
 	# shellcheck disable=SC2086 # words
-	nsenter --net="/run/netns/$SRV" setpriv --no-new-privs --inh-caps=-all \
-		--bounding-set="$(bounds $CAPABILITIES)" env -i PATH="$PATH" $line
+	${UNDER-} nsenter --net="/run/netns/$SRV" setpriv --no-new-privs --inh-caps=-all \
+		--bounding-set="$(bounds $CAPABILITIES)" env -i PATH="$PATH" \
+		SERVICE_RESULT="${SERVICE_RESULT-}" "$@"
+}
+
+# As systemd: a failed start is followed by ExecStopPost alone, a stop by both.
+unit_start() {
+	local status=0
+
+	{
+		run_unit ExecStart || status=$?
+	} >/dev/null 2>&1
+	case $status in
+	0) return 0 ;;
+	1??) SERVICE_RESULT=signal UNDER='' expect run_unit ExecStopPost ;;
+	*) SERVICE_RESULT=exit-code UNDER='' expect run_unit ExecStopPost ;;
+	esac
+	return 1
+}
+
+unit_stop() {
+	expect run_unit ExecStop
+	SERVICE_RESULT=success expect run_unit ExecStopPost
+}
+
+# O-077's letter: nothing is there, and 1000 packets at ten times the rate (100/s below) all pass.
+passes_everything() {
+	expect_gone
+	receive_start --source "$CLI4"
+	send --frame udp4 --source "$CLI4" --count 1000 --rate 1000
+	receive_stop
+	expect_equal "passed after stop" "$RECEIVED" 1000
 }
 
 policy() {
@@ -119,6 +152,103 @@ pins_lost() {
 	expect_gone
 }
 
+stopped_for_good() {
+	start_over
+	policy 100/s
+	expect unit_start
+	receive_start --source "$CLI4"
+	send --frame udp4 --source "$CLI4" --count 1000 --rate 1000
+	receive_stop
+	expect_at_most "passed while it ran" "$RECEIVED" 400
+	unit_stop
+	passes_everything
+}
+
+# After each killed start: nothing, at once. Whatever the step, and without a stop.
+killed_starts() {
+	local signal step delay killed=0
+
+	start_over
+	policy 100/s
+	for signal in TERM KILL; do
+		for step in 1 2 3 4 5 6; do
+			delay=$(printf '0.%03d' $((step * 10 + RANDOM % 10)))
+			if UNDER="timeout --signal=$signal $delay" unit_start; then
+				unit_stop
+			else
+				killed=$((killed + 1))
+			fi
+			expect_gone
+		done
+	done
+	note "killed: $killed of 12"
+	passes_everything
+	expect unit_start
+	expect_ours
+	unit_stop
+	passes_everything
+}
+
+# A killed reload is no stop: one program goes on, the old one or the new one.
+killed_reloads() {
+	local step first
+
+	start_over
+	policy 100/s
+	expect unit_start
+	for step in 1 2 3 4 5 6; do
+		policy "$((100 + step))/s"
+		{
+			UNDER="timeout --signal=KILL $(printf '0.%03d' $((step * 10 + RANDOM % 10)))" \
+				run_unit ExecReload || true
+		} >/dev/null 2>&1
+		expect_equal "attachments" "$(attachments)" 1
+	done
+	first=$(program_id)
+	expect run_unit ExecReload
+	expect_ours
+	[ "$(program_id)" != "$first" ] || fail "the program is the old one"
+	unit_stop
+	passes_everything
+}
+
+# The exit status of a start that failed by itself: what ran before it goes on.
+failed_start_spares() {
+	start_over
+	expect limit attach rv0 --rate 1/h --burst 50 --sources 1024
+	policy '1 bps'
+	! unit_start || fail "started"
+	expect_ours
+	passes 50 --frame udp4 --count 80
+}
+
+# The unit ends with its device, and starts when it is there again.
+device_gone_and_back() {
+	local pins starter
+
+	start_over
+	expect unit_start
+	pins=$PINS
+	ip -n "$SRV" link del rv0
+	unit_stop
+	[ ! -e "$pins" ] || fail "the pins of the removed device are left"
+	start_in_background
+	veth
+	_net_neighbours
+	wait_for 10 attached
+	wait "$starter" || fail "$(cat "$SCRATCH/started")"
+	expect_ours
+	passes 50 --frame udp4 --count 80
+	unit_stop
+	expect_gone
+}
+
+start_in_background() {
+	run_unit ExecStart >"$SCRATCH/started" 2>&1 &
+	starter=$!
+	at_exit _net_kill "$starter"
+}
+
 more_options() {
 	start_over
 	ATTACH_OPTIONS="--mode generic --sources 1024" expect_status 2 run_unit ExecStart
@@ -160,6 +290,11 @@ verified() {
 [ "$(command -v setpriv)" ] || skip "needs setpriv"
 CAPABILITIES=$(setting CapabilityBoundingSet | tr '[:upper:]' '[:lower:]')
 run_case "O-077: start, reload, stop, and start again" start_reload_stop
+run_case "O-077: after a stop 1000 packets at ten times the rate all pass" stopped_for_good
+run_case "O-077, O-079: a start killed at any moment leaves nothing, a stop neither" killed_starts
+run_case "O-076: a reload killed at any moment leaves one program, a stop nothing" killed_reloads
+run_case "a start that fails by itself leaves what ran before" failed_start_spares
+run_case "O-087: the device gone and back: stopped in full, started again" device_gone_and_back
 run_case "a policy with an error changes nothing, and doesn't start" bad_policy
 run_case "stop with nothing to stop is no failure, also without the interface" nothing_to_stop
 run_case "O-078: start over a running limiter keeps its buckets" start_over_running
