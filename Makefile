@@ -275,6 +275,12 @@ fuzz-check: FUZZ_SECONDS ?= 60
 fuzz-check: ## the same in short: 60 seconds for each target (root)
 	$(Q)$(MAKE) fuzz FUZZ_SECONDS=$(FUZZ_SECONDS)
 
+.PHONY: soak
+soak: setup ## random commands, kills and faults while traffic flows: 10 minutes, or SOAK_SECONDS; SOAK_SEED (root)
+	$(Q)$(MAKE) tests
+	$(Q)$(MAKE) SANITIZE=1 all
+	@tests/soak/soak.sh; status=$$?; $(give_back); exit $$status
+
 .PHONY: check-kernels
 check-kernels: ## run tests on Debian's 6.1 and 6.12 kernels, in qemu (root)
 	$(Q)scripts/setup.sh build test kernels
