@@ -60,8 +60,11 @@ static struct json_object *finding_json(const char *name, const struct finding *
 	return object;
 }
 
-/* All @checks, printed or added to @array; how many must be fixed. */
-static int examine(const struct check *checks, const struct facts *facts, struct json_object *array)
+/* Calls @tell for each of @checks that found something; how many must be fixed. */
+static int examine(const struct check *checks, const struct facts *facts,
+		   void (*tell)(const struct check *check, const struct finding *finding,
+				void *context),
+		   void *context)
 {
 	int fixes = 0;
 
@@ -71,13 +74,34 @@ static int examine(const struct check *checks, const struct facts *facts, struct
 		checks->judge(checks, facts, &finding);
 		if (!finding.value[0])
 			continue;
-		if (array)
-			json_object_array_add(array, finding_json(checks->name, &finding));
-		else
-			print_finding(checks->name, &finding);
+		tell(checks, &finding, context);
 		fixes += finding.state == FINDING_FIX;
 	}
 	return fixes;
+}
+
+static void print_fix(const struct check *check, const struct finding *finding, void *context)
+{
+	bool *first = context;
+
+	if (finding->state != FINDING_FIX)
+		return;
+	if (*first)
+		puts("to fix");
+	*first = false;
+	print_finding(check->name, finding);
+}
+
+static void print_other(const struct check *check, const struct finding *finding, void *context)
+{
+	(void)context;
+	if (finding->state != FINDING_FIX && !(check->detail && finding->state == FINDING_OK))
+		print_finding(check->name, finding);
+}
+
+static void add_json(const struct check *check, const struct finding *finding, void *context)
+{
+	json_object_array_add(context, finding_json(check->name, finding));
 }
 
 static struct json_object *new_array(struct json_object *root, const char *key)
@@ -88,15 +112,19 @@ static struct json_object *new_array(struct json_object *root, const char *key)
 	return array;
 }
 
+/* What to fix comes first: the rest is to be pasted. */
 static int show_text(const char *name, const struct facts *facts)
 {
-	int fixes;
+	bool first = true;
+	int fixes = examine(machine_checks, facts, print_fix, &first);
 
+	if (name)
+		fixes += examine(interface_checks, facts, print_fix, &first);
 	puts("this machine");
-	fixes = examine(machine_checks, facts, NULL);
+	examine(machine_checks, facts, print_other, NULL);
 	if (name) {
-		printf("%s\n", name);
-		fixes += examine(interface_checks, facts, NULL);
+		puts(name);
+		examine(interface_checks, facts, print_other, NULL);
 	}
 	if (fixes)
 		printf("%d to fix\n", fixes);
@@ -111,9 +139,9 @@ static int show_json(const char *name, const struct facts *facts)
 	int fixes;
 
 	json_put_text(root, "interface", name);
-	fixes = examine(machine_checks, facts, new_array(root, "machine"));
+	fixes = examine(machine_checks, facts, add_json, new_array(root, "machine"));
 	if (name)
-		fixes += examine(interface_checks, facts, new_array(root, "checks"));
+		fixes += examine(interface_checks, facts, add_json, new_array(root, "checks"));
 	json_put_number(root, "fixes", fixes);
 	json_print(root);
 	return fixes;
@@ -142,7 +170,8 @@ const struct command command_doctor = {
 	.summary = "one screen: this machine, an interface, what to fix",
 	.notes =
 		"Changes nothing. Exit status 1 when something must be fixed before a limiter works\n"
-		"here; each such line has its \"fix:\".",
+		"here: that comes first, each with its \"fix:\". 3 when there is no such interface.\n"
+		"The screen is meant to be pasted into an issue; --json has every detail.",
 	.positionals_max = 1,
 	.reads = true,
 	.anywhere = true,

@@ -56,6 +56,7 @@ struct check {
 	void (*judge)(const struct check *check, const struct facts *facts,
 		      struct finding *finding);
 	const enum ability_id *abilities; /* for those that judge some; ends with ABILITY_COUNT */
+	bool detail; /* a line of the screen only when something is to be said; always in JSON */
 };
 
 /* Rows in the order of printing; the last has no name. Pure: no kernel calls. */

@@ -22,6 +22,7 @@ static void judge_device(const struct check *check, const struct facts *facts,
 						  "vxlan",  "geneve", "dummy",	 "wireguard"};
 	const struct netdev *netdev = &facts->interface.netdev;
 	const struct netdev_hardware *hardware = &facts->interface.hardware;
+	struct complaint why;
 
 	(void)check;
 	finding_value(finding, "index %u", netdev->ifindex);
@@ -39,7 +40,9 @@ static void judge_device(const struct check *check, const struct facts *facts,
 				       "--mode generic");
 	if (netdev->type == ARPHRD_LOOPBACK)
 		finding_advise(finding, FINDING_INFO, "no native XDP: use --mode generic");
-	if (!strcmp(netdev->master_kind, "bond") || !strcmp(netdev->master_kind, "team"))
+	if (netdev_refuses(netdev, &why))
+		finding_advise(finding, FINDING_FIX, "%s", why.text);
+	if (!strcmp(netdev->master_kind, "team"))
 		finding_advise(finding, FINDING_INFO, "attach to %s, not to its ports",
 			       netdev->master);
 }
@@ -129,9 +132,7 @@ static void judge_ring(const struct check *check, const struct facts *facts,
 
 static const char *on_off(bool on, bool fixed)
 {
-	static const char *const words[2][2] = {{"off", "off [fixed]"}, {"on", "on [fixed]"}};
-
-	return words[on][fixed];
+	return !on ? "off" : fixed ? "on [fixed]" : "on";
 }
 
 /* Drivers that refuse XDP while their card merges; the others switch it off themselves. */
@@ -172,19 +173,19 @@ static void judge_offloads(const struct check *check, const struct facts *facts,
 	const struct netdev_hardware *hardware = &facts->interface.hardware;
 
 	(void)check;
-	finding_value(finding, "gro %s, gro-hw %s, lro %s, rx-vlan %s",
+	finding_value(finding, "gro %s, gro-hw %s, lro %s, rx-vlan %s, ntuple %s",
 		      on_off(hardware->gro, hardware->gro_fixed),
 		      on_off(hardware->gro_hw, hardware->gro_hw_fixed),
 		      on_off(hardware->lro, hardware->lro_fixed),
-		      on_off(hardware->rx_vlan, hardware->rx_vlan_fixed));
+		      on_off(hardware->rx_vlan, hardware->rx_vlan_fixed),
+		      on_off(hardware->ntuple, hardware->ntuple_fixed));
 	if (hardware->lro)
 		advise_lro(facts, finding);
 	if (hardware->gro_hw)
 		advise_gro_hw(facts, finding);
 	if (hardware->rx_vlan)
 		finding_advise(finding, FINDING_INFO,
-			       "the card takes VLAN tags off before XDP sees them: matters only "
-			       "for rules by VLAN");
+			       "VLAN tags are taken off before: matters to rules by VLAN");
 }
 
 static void judge_attached(const struct check *check, const struct facts *facts,
@@ -274,8 +275,12 @@ static void judge_table(const struct check *check, const struct facts *facts,
 }
 
 const struct check interface_checks[] = {
-	{"device", judge_device, NULL},	    {"mtu", judge_mtu, NULL},
-	{"queues", judge_queues, NULL},	    {"ring", judge_ring, NULL},
-	{"offloads", judge_offloads, NULL}, {"attached", judge_attached, NULL},
-	{"table", judge_table, NULL},	    {NULL, NULL, NULL},
+	{.name = "device", .judge = judge_device},
+	{.name = "mtu", .judge = judge_mtu},
+	{.name = "queues", .judge = judge_queues},
+	{.name = "ring", .judge = judge_ring},
+	{.name = "offloads", .judge = judge_offloads},
+	{.name = "attached", .judge = judge_attached},
+	{.name = "table", .judge = judge_table},
+	{.name = NULL},
 };

@@ -99,6 +99,21 @@ static void judge_needed(const struct check *check, const struct facts *facts,
 		name_abilities(check, &facts->machine, true, finding);
 }
 
+/* One line for what the details below judge. */
+static void judge_features(const struct check *check, const struct facts *facts,
+			   struct finding *finding)
+{
+	unsigned int there = 0;
+
+	(void)check;
+	if (facts->machine.there[0] < 0)
+		return;
+	for (int id = 0; id < ABILITY_COUNT; id++)
+		there += facts->machine.there[id] > 0;
+	finding_value(finding, "%u of %u that are used: programs, maps, helpers, frames", there,
+		      ABILITY_COUNT);
+}
+
 /* Used where they are there; without them frames are measured more coarsely. */
 static void judge_frames(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
@@ -149,9 +164,15 @@ static void judge_memlock(const struct check *check, const struct facts *facts,
 	char limit[UNITS_TEXT_SIZE];
 
 	(void)check;
-	if (facts->machine.version >= NO_MEMLOCK || facts->machine.memlock == UINT64_MAX)
+	if (facts->machine.memlock == UINT64_MAX) {
+		finding_value(finding, "unlimited");
 		return;
+	}
 	format_bytes(facts->machine.memlock, limit, sizeof(limit));
+	if (facts->machine.version >= NO_MEMLOCK) {
+		finding_value(finding, "%s; maps don't count since Linux 5.11", limit);
+		return;
+	}
 	finding_value(finding, "%s, and this kernel counts maps against it", limit);
 	finding_advise(finding, FINDING_FIX,
 		       "ulimit -l unlimited; in a systemd unit: LimitMEMLOCK=infinity");
@@ -209,17 +230,18 @@ static const enum ability_id jit[] = {ABILITY_JIT, ABILITY_COUNT};
 static const enum ability_id types[] = {ABILITY_TYPES, ABILITY_COUNT};
 
 const struct check machine_checks[] = {
-	{"kernel", judge_kernel, NULL},
-	{"versions", judge_versions, NULL},
-	{"rights", judge_rights, NULL},
-	{"programs", judge_needed, programs},
-	{"maps", judge_needed, maps},
-	{"helpers", judge_needed, helpers},
-	{"frames", judge_frames, frames},
-	{"btf", judge_types, types},
-	{"jit", judge_jit, jit},
-	{"memlock", judge_memlock, NULL},
-	{"bpffs", judge_bpffs, NULL},
-	{"lockdown", judge_lockdown, NULL},
-	{NULL, NULL, NULL},
+	{.name = "kernel", .judge = judge_kernel},
+	{.name = "versions", .judge = judge_versions},
+	{.name = "rights", .judge = judge_rights},
+	{.name = "features", .judge = judge_features},
+	{.name = "programs", .judge = judge_needed, .abilities = programs, .detail = true},
+	{.name = "maps", .judge = judge_needed, .abilities = maps, .detail = true},
+	{.name = "helpers", .judge = judge_needed, .abilities = helpers, .detail = true},
+	{.name = "frames", .judge = judge_frames, .abilities = frames, .detail = true},
+	{.name = "btf", .judge = judge_types, .abilities = types},
+	{.name = "jit", .judge = judge_jit, .abilities = jit},
+	{.name = "memlock", .judge = judge_memlock},
+	{.name = "bpffs", .judge = judge_bpffs},
+	{.name = "lockdown", .judge = judge_lockdown},
+	{.name = NULL},
 };

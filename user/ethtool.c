@@ -31,6 +31,7 @@ static const struct feature features[] = {
 	FEATURE("rx-gro-hw", gro_hw),
 	FEATURE("rx-lro", lro),
 	FEATURE("rx-vlan-hw-parse", rx_vlan),
+	FEATURE("rx-ntuple-filter", ntuple),
 };
 
 static int query(int fd, const char *name, void *command)

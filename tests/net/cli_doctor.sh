@@ -7,16 +7,63 @@
 
 hold=$_net_tests/../build/tests/tools/xdpl-hold
 
-one_screen() {
-	topology
-	expect_status 0 limit doctor rv0
+# fits STATUS [IFACE]
+fits() {
+	expect_status "$1" limit doctor "${@:2}"
 	expect_at_most "lines" "$(wc -l <<<"$OUT")" 24
 	expect_at_most "columns" "$(awk '{ print length }' <<<"$OUT" | sort -n | tail -n 1)" 80
+	expect_no_stderr .
+}
+
+one_screen() {
+	topology
+	fits 0 rv0
 	expect_stdout "kernel +Linux $(uname -r | sed 's/[.+]/\\&/g')"
+	expect_stdout "versions +xdp-limit [0-9.]+, libbpf [0-9.]+"
+	expect_stdout "rights +CAP_"
+	expect_stdout "features +([0-9]+) of \1 "
+	expect_stdout "btf +"
+	expect_stdout "jit +on"
+	expect_stdout "memlock +([0-9]|unlimited)"
+	expect_stdout "bpffs +mounted"
+	expect_stdout "lockdown +"
 	expect_stdout "device +index [0-9]+, kind veth, driver veth"
 	expect_stdout "mtu +1500"
+	expect_stdout "queues +[0-9]+ rx, [0-9]+ tx"
+	expect_stdout "offloads +gro (on|off), gro-hw (on|off), lro (on|off), .*ntuple (on|off)"
 	expect_stdout "attached +nothing"
-	expect_no_stderr .
+	fits 0
+}
+
+one_screen_each() {
+	local table
+
+	topology
+	ip -n "$SRV" link add br0 type bridge
+	fits 0 br0
+	fits 0 lo
+	for table in lru flat; do
+		expect attach --table "$table" --rate 1/day --sources 1048576 --mode generic
+		send --frame udp4 --source 10.0.0.0/8 --sources 2000 --count 2000
+		fits 0 rv0
+		expect_stdout "attached +our .*generic mode"
+		expect_stdout "table +1048576 sources"
+		expect limit detach rv0
+	done
+}
+
+# The rest is to be pasted; details that are as they should be are left to JSON.
+fixes_come_first() {
+	topology
+	ip -n "$SRV" tuntap add tun0 mode tun
+	fits 1 tun0
+	expect_equal "the first line" "${OUT%%$'\n'*}" "to fix"
+	expect_equal "the second" "$(sed -n '2s/^ *//p' <<<"$OUT" | cut -d ' ' -f 1)" fix
+	expect_stdout "fix: tun0 has no Ethernet header"
+	expect_stdout "^1 to fix"
+	expect_status 1 limit doctor tun0 --json
+	expect_json .fixes 1
+	expect_json '[.machine[] | select(.check == "helpers")] | length' 1
 }
 
 json() {
@@ -91,6 +138,8 @@ changes_nothing() {
 
 run_case "status without rights" status_without_rights
 run_case "O-057: doctor is one screen of 80 columns to paste" one_screen
+run_case "doctor is one screen for all kinds of interfaces and tables" one_screen_each
+run_case "doctor says first what is to be fixed" fixes_come_first
 run_case "doctor --json has the same for scripts" json
 run_case "doctor knows ours, and has nothing to fix" says_ours
 run_case "doctor names a foreign program, status 1" foreign_program

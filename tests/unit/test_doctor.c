@@ -100,6 +100,7 @@ CHANGE(jumbo, netdev->mtu = 9000)
 CHANGE(jumbo_5_15, netdev->mtu = 9000; linux_5_15(facts))
 CHANGE(loopback, netdev->mtu = 65536; netdev->type = ARPHRD_LOOPBACK)
 CHANGE(bridge, snprintf(netdev->kind, sizeof(netdev->kind), "bridge"))
+CHANGE(tun, netdev->type = ARPHRD_NONE; snprintf(netdev->kind, sizeof(netdev->kind), "tun"))
 CHANGE(bond_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "bond");
        snprintf(netdev->master, sizeof(netdev->master), "bond0"))
 CHANGE(ena_full, snprintf(hardware->driver, sizeof(hardware->driver), "ena");
@@ -169,10 +170,15 @@ static struct row rows[] = {
 	{"JIT off", no_jit, "jit", FINDING_FIX, "off", "sysctl net.core.bpf_jit_enable=1"},
 	{"JIT on", nothing, "jit", FINDING_OK, "on", NULL},
 	{"no BTF", no_types, "btf", FINDING_FIX, "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"},
-	{"O-115: memlock is no matter since 5.11", nothing, "memlock", FINDING_OK, "", NULL},
+	{"O-115: memlock is no matter since 5.11", nothing, "memlock", FINDING_OK,
+	 "8 MiB; maps don't count", NULL},
+	{"features in one line", nothing, "features", FINDING_OK, "21 of 21", NULL},
+	{"features, some missing", linux_5_15, "features", FINDING_OK, "19 of 21", NULL},
+	{"features, without rights", not_asked, "features", FINDING_OK, "", NULL},
 	{"O-115: memlock before 5.11", memlock_5_10, "memlock", FINDING_FIX, "8 MiB",
 	 "ulimit -l unlimited"},
-	{"O-115: unlimited memlock before 5.11", unlimited_5_10, "memlock", FINDING_OK, "", NULL},
+	{"O-115: unlimited memlock before 5.11", unlimited_5_10, "memlock", FINDING_OK, "unlimited",
+	 NULL},
 	{"bpffs that attach will mount", no_bpffs, "bpffs", FINDING_INFO, "not mounted", "attach"},
 	{"bpffs missing inside ip netns exec", in_netns_exec, "bpffs", FINDING_FIX, "not mounted",
 	 "--netns NAME"},
@@ -192,8 +198,9 @@ static struct row rows[] = {
 	{"ena with half of its queues", ena_half, "queues", FINDING_OK, "4 combined", NULL},
 	{"more queues than CPUs", many_queues, "queues", FINDING_INFO, "8 combined", "CPUs"},
 	{"a bridge", bridge, "device", FINDING_INFO, "kind bridge", "--mode generic"},
-	{"O-060: the port of a bond", bond_port, "device", FINDING_INFO, "part of bond bond0",
+	{"O-060: the port of a bond", bond_port, "device", FINDING_FIX, "part of bond bond0",
 	 "attach to bond0"},
+	{"a device without Ethernet header", tun, "device", FINDING_FIX, "kind tun", "no Ethernet header"},
 	{"O-058: jumbo MTU without multi-buffer XDP", jumbo_5_15, "mtu", FINDING_FIX, "9000",
 	 "ip link set dev eth0 mtu 3400"},
 	{"O-058: jumbo MTU with it", jumbo, "mtu", FINDING_INFO, "9000", "if the driver refuses"},
@@ -212,7 +219,8 @@ static struct row rows[] = {
 	 "gro-hw on [fixed]", "hypervisor"},
 	{"O-065: VLAN tags taken off by the card are a note", rx_vlan, "offloads", FINDING_INFO,
 	 "rx-vlan on", "VLAN"},
-	{"plain offloads", nothing, "offloads", FINDING_OK, "gro on, gro-hw off, lro off", NULL},
+	{"plain offloads", nothing, "offloads", FINDING_OK, 
+	 "gro on, gro-hw off, lro off, rx-vlan off, ntuple off", NULL},
 	{"nothing attached", nothing, "attached", FINDING_OK, "nothing", NULL},
 	{"ours", ours, "attached", FINDING_OK, "our '', id 0, native mode, by link", NULL},
 	{"ours without pins", ours_unpinned, "attached", FINDING_FIX, "our", "pins are gone"},
