@@ -219,7 +219,7 @@ static struct row rows[] = {
 	 "gro-hw on [fixed]", "hypervisor"},
 	{"O-065: VLAN tags taken off by the card are a note", rx_vlan, "offloads", FINDING_INFO,
 	 "rx-vlan on", "VLAN"},
-	{"plain offloads", nothing, "offloads", FINDING_OK, 
+	{"plain offloads", nothing, "offloads", FINDING_OK,
 	 "gro on, gro-hw off, lro off, rx-vlan off, ntuple off", NULL},
 	{"nothing attached", nothing, "attached", FINDING_OK, "nothing", NULL},
 	{"ours", ours, "attached", FINDING_OK, "our '', id 0, native mode, by link", NULL},
