@@ -63,7 +63,7 @@ static enum exit_status detach_locked(unsigned int ifindex, const char *name)
 	}
 	if (!there.ours)
 		return refuse(ifindex, name, &there);
-	err = attachment_remove(ifindex, &there);
+	err = attachment_remove(&there);
 	if (err) {
 		report_error("cannot detach from %s: %s", name,
 			     err == -EBUSY ? "the program is still attached" : strerror(-err));

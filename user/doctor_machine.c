@@ -8,6 +8,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OLDEST	     0x050f00 /* 5.15: the oldest that is tested */
+#define FRAME_FACTS  0x060200 /* 6.2: libbpf has no need of the modules' types: kernel_load.c */
 #define NO_MEMLOCK   0x050b00 /* 5.11 counts memory of maps by cgroup */
 
 static void judge_kernel(const struct check *check, const struct facts *facts,
@@ -29,19 +30,32 @@ static void judge_versions(const struct check *check, const struct facts *facts,
 	finding_value(finding, "xdp-limit " XDP_LIMIT_VERSION ", libbpf %s", facts->machine.libbpf);
 }
 
-/* CAP_SYS_ADMIN stands in for the others but CAP_NET_ADMIN; programs and maps are found by it. */
+/*
+ * What attach needs; other commands need less: docs/privileges.md. CAP_SYS_ADMIN stands in for the others
+ * but CAP_NET_ADMIN.
+ */
 static void judge_rights(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
 {
 	static const struct {
 		unsigned int number;
 		const char *name;
-	} needed[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_SYS_ADMIN, "CAP_SYS_ADMIN"}};
+		unsigned int until; /* the kernel that does without it; 0: none */
+	} needed[] = {
+		{CAP_BPF, "CAP_BPF", 0},
+		{CAP_NET_ADMIN, "CAP_NET_ADMIN", 0},
+		{CAP_PERFMON, "CAP_PERFMON", 0},
+		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", FRAME_FACTS},
+	};
+	uint64_t held = facts->machine.capabilities;
 	bool lacks = false;
 
 	(void)check;
+	if (held >> CAP_SYS_ADMIN & 1)
+		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 	for (size_t i = 0; i < COUNT(needed); i++) {
-		if (facts->machine.capabilities >> needed[i].number & 1)
+		if (held >> needed[i].number & 1 ||
+		    (needed[i].until && facts->machine.version >= needed[i].until))
 			continue;
 		finding_value(finding, "%s%s", lacks ? ", " : "lacks ", needed[i].name);
 		lacks = true;
@@ -50,7 +64,7 @@ static void judge_rights(const struct check *check, const struct facts *facts,
 		finding_advise(finding, FINDING_FIX,
 			       "run as root: sudo xdp-limit ...; a container needs them given");
 	else
-		finding_value(finding, "CAP_NET_ADMIN, CAP_SYS_ADMIN");
+		finding_value(finding, "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON");
 }
 
 /* Names of @check's abilities whose state is @wanted, with the kernel that brought them. */

@@ -53,7 +53,9 @@ static const struct {
 	uint64_t needs;
 } steps[] = {
 	[STEP_PROBE] = {"probe the kernel for {iface}", "BPF probe",
-			NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_SYS_ADMIN)},
+			NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN)},
+	[STEP_FIND] = {"find what is attached to {iface}", "BPF_PROG_GET_FD_BY_ID",
+		       NEEDS(CAP_SYS_ADMIN)},
 	[STEP_CREATE_MAP] = {"create map {map} for {iface}", "BPF_MAP_CREATE", NEEDS(CAP_BPF)},
 	[STEP_LOAD] = {"load the program for {iface}", "BPF_PROG_LOAD",
 		       NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_PERFMON)},
@@ -163,6 +165,16 @@ struct explanation {
 
 static const struct explanation explanations[] = {
 	/* permissions: O-115 O-116 O-117 O-118 */
+	{
+		.steps = ON(STEP_FIND),
+		.errs = {EPERM},
+		.applies = lacks_capability,
+		.reason = "a program runs there that no pin in /sys/fs/bpf/xdp-limit names, and "
+			  "this process lacks {missing} to open it by its id",
+		.advice = "run it as root, or give it that: --cap-add in a container, "
+			  "AmbientCapabilities= in a systemd unit",
+		.status = EXIT_FAILED,
+	},
 	{
 		.steps = ON_ANY,
 		.errs = {EPERM, EACCES},

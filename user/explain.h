@@ -11,6 +11,7 @@
 
 enum attach_step {
 	STEP_PROBE, /* asking the kernel what it can do */
+	STEP_FIND,  /* opening what is attached, and looking whose it is */
 	STEP_CREATE_MAP,
 	STEP_LOAD, /* BPF_PROG_LOAD: the verifier */
 	STEP_LINK, /* BPF_LINK_CREATE or update */

@@ -81,7 +81,8 @@ enum xdp_mode {
 };
 
 struct attachment {
-	enum xdp_mode mode; /* MODE_NONE: nothing is attached */
+	unsigned int ifindex; /* 0: of no interface, so without pins */
+	enum xdp_mode mode;   /* MODE_NONE: nothing is attached */
 	uint32_t program_id;
 	uint32_t link_id; /* 0: attached over netlink */
 	bool ours;
@@ -89,10 +90,14 @@ struct attachment {
 };
 
 const char *mode_name(enum xdp_mode mode);
-/** What is attached to @ifindex of the current network namespace: 0 or -errno. */
+/**
+ * attachment_find - what is attached to @ifindex of the current network namespace. The kernel says
+ * what; it is opened by its pins, and by ids where these are missing. Returns 0 or -errno; -EPERM: there
+ * are no pins of what runs, and this process may not open it by ids.
+ */
 int attachment_find(unsigned int ifindex, struct attachment *attachment);
 /** Remove what is attached and ask the kernel whether it is gone: 0 or -errno. */
-int attachment_remove(unsigned int ifindex, const struct attachment *attachment);
+int attachment_remove(const struct attachment *attachment);
 
 /* ---- a running limiter (kernel_running.c) ---- */
 
@@ -114,20 +119,27 @@ enum map_id {
 	MAP_LIVE_PREFIX_BITS,
 	MAP_PENALTIES,
 	MAP_PENALTY_BITS,
-	MAP_PREVIOUS, /* of one program alone; all others outlive it */
 	MAP_TABLE,
 	MAP_LEDGER,
 	MAP_LISTENING,
 	MAP_RINGS,
 	MAP_EVENT_SEEN,
 	MAP_DURATIONS,
+	MAP_LIVE_SET, /* no map of the program: what is in MAP_LIVE_EXACT now */
+	MAP_OF_PROGRAM,
+	MAP_PREVIOUS = MAP_OF_PROGRAM, /* from here on of one program; those above outlive it */
+	MAP_CONFIG,
+	MAP_TEXT,
+	MAP_TIERS,
+	MAP_FILE_EXACT,
+	MAP_FILE_PREFIX,
 	MAP_COUNT,
 };
 
-/* Names as in bpf/maps.h, for pins and look-ups. */
+/* Names as in bpf/maps.h, and of their pins. */
 extern const char *const map_names[MAP_COUNT];
 
-/* Found by link, program and map ids: what runs, whatever is pinned. */
+/* What the kernel says runs, whatever is pinned. */
 struct running {
 	struct attachment attachment;
 	int program;
@@ -154,7 +166,10 @@ void running_close(struct running *running);
 bool pins_have_bpffs(void);
 /** Whether our mounts are those of the machine, so that a mount of ours would last. */
 bool pins_would_last(void);
-/** Whether the machine's pins are seen from here: 0, or -ENOTSUP with a sentence in @why. */
+/**
+ * pins_reachable - whether the machine's pins are seen from here, and nobody but us or root can have
+ * made them: 0; -ENOTSUP or -EACCES with a sentence in @why.
+ */
 int pins_reachable(struct complaint *why);
 /** Make bpffs and PIN_ROOT ready: 0, or -errno with a sentence in @why. */
 int pins_prepare(struct complaint *why);

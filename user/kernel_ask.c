@@ -1,24 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Asks the lists and tiers of a running limiter as a packet would. */
 #include <bpf/bpf.h>
-#include <string.h>
-#include <unistd.h>
 #include "compile_lists.h"
 #include "kernel.h"
-#include "kernel_program.h"
-
-/* Whether the program's map @name has something for @key. */
-static bool look_up(int program, const char *name, const void *key, void *value)
-{
-	int map = program_map(program, name);
-	bool found;
-
-	if (map < 0)
-		return false;
-	found = !bpf_map_lookup_elem(map, key, value);
-	close(map);
-	return found;
-}
 
 static struct prefix_key whole_key(const struct address *address)
 {
@@ -35,7 +19,7 @@ unsigned int ask_tier(const struct running *running, const struct address *addre
 	struct prefix_key key = whole_key(address);
 	uint32_t tier = 0;
 
-	if (!running->config.tiers || !look_up(running->program, "tier_prefix", &key, &tier))
+	if (!running->config.tiers || bpf_map_lookup_elem(running->maps[MAP_TIERS], &key, &tier))
 		return 0;
 	return tier <= running->config.tiers ? tier : 0;
 }
@@ -61,14 +45,14 @@ static bool weigh(struct answer *answer, unsigned int length, uint64_t allow_unt
 	return true;
 }
 
-static void ask_set(const struct running *running, const struct listing *listing,
-		    const char *prefix, const struct address *address, struct answer *answer)
+static void ask_set(const struct listing *listing, int prefixes, const struct address *address,
+		    struct answer *answer)
 {
 	struct prefix_key key = whole_key(address);
 	struct prefix_listing nested;
 
 	weigh(answer, WHOLE_PREFIX, listing->allow_until_ns, listing->deny_until_ns);
-	if (!look_up(running->program, prefix, &key, &nested))
+	if (bpf_map_lookup_elem(prefixes, &key, &nested))
 		return;
 	for (int i = 0; i < LIST_LEVELS; i++)
 		if (weigh(answer, nested.levels[i].length, nested.levels[i].allow_until_ns,
@@ -84,8 +68,8 @@ enum reason ask_lists(const struct running *running, const struct address *addre
 	if (live_banned_until(running, address))
 		return REASON_BANNED;
 	live_find(running, address, &live);
-	look_up(running->program, "file_exact", address, &file);
-	ask_set(running, &live, map_names[MAP_LIVE_PREFIX], address, &answer);
-	ask_set(running, &file, "file_prefix", address, &answer);
+	bpf_map_lookup_elem(running->maps[MAP_FILE_EXACT], address, &file);
+	ask_set(&live, running->maps[MAP_LIVE_PREFIX], address, &answer);
+	ask_set(&file, running->maps[MAP_FILE_PREFIX], address, &answer);
 	return answer.reason;
 }

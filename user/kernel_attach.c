@@ -54,11 +54,16 @@ static int end_trial(const struct netdev *netdev, struct running *running, struc
 	return running_open(netdev->ifindex, running);
 }
 
+/* Whether a trial would fall back to ours that runs, and not to none. */
+static bool goes_back(const struct attach_request *request, const struct running *running)
+{
+	return request->confirm_ns && running->attachment.ours;
+}
+
 /* The former program is called by the new one, in whose mode it then runs. */
 static bool can_go_back(const struct attach_request *request, const struct change *change)
 {
-	return !request->confirm_ns || !change->running.attachment.ours ||
-	       switches_in_place(change);
+	return !goes_back(request, &change->running) || switches_in_place(change);
 }
 
 /* ---- the steps, each for one interface ---- */
@@ -88,7 +93,13 @@ static int open_one(const struct attempt *attempt, struct change *change)
 		report_note("the limiter on %s is of ABI %u, this is %u: its buckets start afresh",
 			    netdev->name, running->config.abi, XDP_LIMIT_ABI);
 	else if (err && err != -ENOENT)
-		return refuse(attempt->refusal, STEP_PROBE, err);
+		return refuse(attempt->refusal, STEP_FIND, err);
+	if (err == -EPROTO && attempt->request->confirm_ns)
+		return complain(
+			attempt->why, -EINVAL,
+			"%s: --confirm can't go back to a limiter of ABI %u, this is %u: attach "
+			"without --confirm",
+			netdev->name, running->config.abi, XDP_LIMIT_ABI);
 	if (there->mode != MODE_NONE && !there->ours && !attempt->request->force)
 		return refuse_foreign(netdev, there, attempt->why);
 	if (!can_go_back(attempt->request, change))
@@ -100,26 +111,24 @@ static int open_one(const struct attempt *attempt, struct change *change)
 	return 0;
 }
 
-/* The program that a trial would fall back to: ours that runs, or none. */
-static int previous_of(const struct attach_request *request, const struct running *running)
-{
-	return request->confirm_ns && running->attachment.ours ? running->program : -1;
-}
-
 static int load_one(const struct attempt *attempt, struct change *change)
 {
 	const struct running *running = &change->running;
 
 	return kernel_load(attempt->request, change->target, change->kept ? running : NULL,
 			   change->readable ? running : NULL,
-			   previous_of(attempt->request, running), &change->loaded,
-			   attempt->refusal, attempt->why);
+			   goes_back(attempt->request, running) ? running->program : -1,
+			   &change->loaded, attempt->refusal, attempt->why);
 }
 
 static int switch_one(const struct attempt *attempt, struct change *change)
 {
 	const struct pin_set set = {change->loaded.program, change->loaded.maps};
-	int err = pin_set_prepare(change->target->netdev.ifindex, &set);
+	const struct pin_set former = {change->running.program, change->running.maps};
+	bool kept = goes_back(attempt->request, &change->running);
+	unsigned int ifindex = change->target->netdev.ifindex;
+	int err = pin_set_prepare(ifindex, &set)
+			  ?: pin_set_keep_former(ifindex, kept ? &former : NULL);
 
 	if (err)
 		return refuse(attempt->refusal, STEP_PIN, err);
@@ -208,6 +217,9 @@ static bool is_vanishing(const struct refusal *refusal, int err)
 {
 	struct attachment there;
 
+	/* Without its pins, which have just been removed. */
+	if (refusal->step == STEP_FIND)
+		return err == -EPERM;
 	if (refusal->step != STEP_LINK)
 		return false;
 	return err == -ENOENT ||

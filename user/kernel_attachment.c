@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "kernel.h"
+#include "kernel_open.h"
+#include "kernel_pins.h"
 #include "kernel_program.h"
 
 const char *mode_name(enum xdp_mode mode)
@@ -41,35 +43,50 @@ static void take_mode(const struct bpf_xdp_query_opts *query, struct attachment 
 	}
 }
 
+static bool holds(int link, const void *context)
+{
+	const struct attachment *attachment = context;
+	struct bpf_link_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_XDP &&
+	       info.prog_id == attachment->program_id && info.xdp.ifindex == attachment->ifindex;
+}
+
 /*
- * The program's links are asked for, not the pins: a link may be held by a process alone. An
- * ifindex says little across namespaces, but each of our programs is attached only once.
+ * A link may be held by a process alone, so all are asked. An ifindex says little across namespaces,
+ * but each of our programs is attached only once.
  */
-static int find_link(unsigned int ifindex, uint32_t program_id, uint32_t *link_id)
+static int find_unpinned_link(struct attachment *attachment)
 {
 	uint32_t id = 0;
 
-	*link_id = 0;
 	while (!bpf_link_get_next_id(id, &id)) {
-		struct bpf_link_info info = {0};
-		uint32_t size = sizeof(info);
 		int fd = bpf_link_get_fd_by_id(id);
-		int err;
+		bool found;
 
 		if (fd < 0 && errno == ENOENT) /* gone meanwhile */
 			continue;
 		if (fd < 0)
 			return -errno;
-		err = bpf_obj_get_info_by_fd(fd, &info, &size);
+		found = holds(fd, attachment);
 		close(fd);
-		if (err)
-			return err;
-		if (info.type == BPF_LINK_TYPE_XDP && info.prog_id == program_id &&
-		    info.xdp.ifindex == ifindex) {
-			*link_id = id;
+		if (found) {
+			attachment->link_id = id;
 			return 0;
 		}
 	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+static int find_link(struct attachment *attachment)
+{
+	int fd = pins_find(attachment->ifindex, PIN_LINK, holds, attachment);
+
+	if (fd < 0)
+		return find_unpinned_link(attachment);
+	attachment->link_id = object_id(fd);
+	close(fd);
 	return 0;
 }
 
@@ -78,16 +95,16 @@ static int describe_program(struct attachment *attachment)
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 	struct config config;
-	int fd = bpf_prog_get_fd_by_id(attachment->program_id);
+	int fd = open_program(attachment->ifindex, attachment->program_id);
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = bpf_obj_get_info_by_fd(fd, &info, &size);
 	if (!err) {
 		snprintf(attachment->program_name, sizeof(attachment->program_name), "%s",
 			 info.name);
-		err = program_config(fd, &config);
+		err = program_config(attachment->ifindex, fd, &config);
 		attachment->ours = !err;
 		err = err == -ENOENT ? 0 : err;
 	}
@@ -100,30 +117,29 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment)
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	int err = bpf_xdp_query(ifindex, 0, &query);
 
-	*attachment = (struct attachment){.mode = MODE_NONE};
+	*attachment = (struct attachment){.ifindex = ifindex, .mode = MODE_NONE};
 	if (err)
 		return err;
 	take_mode(&query, attachment);
 	if (attachment->mode == MODE_NONE)
 		return 0;
-	return find_link(ifindex, attachment->program_id, &attachment->link_id)
-		       ?: describe_program(attachment);
+	return find_link(attachment) ?: describe_program(attachment);
 }
 
-static int remove_link(uint32_t link_id)
+static int remove_link(const struct attachment *attachment)
 {
-	int fd = bpf_link_get_fd_by_id(link_id);
+	int fd = open_link(attachment->ifindex, attachment->link_id);
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = bpf_link_detach(fd) ? -errno : 0;
 	close(fd);
 	return err;
 }
 
 /* The mode has to be named: without it, or with the other, the kernel says 0 and does nothing. */
-static int remove_netlink(unsigned int ifindex, const struct attachment *attachment)
+static int remove_netlink(const struct attachment *attachment)
 {
 	static const uint32_t flags[] = {
 		[MODE_NATIVE] = XDP_FLAGS_DRV_MODE,
@@ -131,21 +147,21 @@ static int remove_netlink(unsigned int ifindex, const struct attachment *attachm
 		[MODE_OFFLOAD] = XDP_FLAGS_HW_MODE,
 	};
 
-	return bpf_xdp_detach(ifindex, flags[attachment->mode], NULL);
+	return bpf_xdp_detach(attachment->ifindex, flags[attachment->mode], NULL);
 }
 
-int attachment_remove(unsigned int ifindex, const struct attachment *attachment)
+int attachment_remove(const struct attachment *attachment)
 {
 	struct attachment after;
 	int err;
 
 	if (attachment->link_id)
-		err = remove_link(attachment->link_id);
+		err = remove_link(attachment);
 	else
-		err = remove_netlink(ifindex, attachment);
+		err = remove_netlink(attachment);
 	if (err)
 		return err;
-	err = attachment_find(ifindex, &after);
+	err = attachment_find(attachment->ifindex, &after);
 	if (err)
 		return err;
 	return after.program_id == attachment->program_id ? -EBUSY : 0;

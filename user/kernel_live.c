@@ -174,6 +174,11 @@ static int refuse_full(const struct policy_prefix *prefix, int err, unsigned int
 			"the live lists are full: they hold %u %s, and %s is the first that does "
 			"not fit; nothing was added",
 			capacity, what, text);
+	if (err == -EPERM)
+		return complain(why, err,
+				"cannot list %s: it takes a larger map, and this process lacks "
+				"CAP_BPF to make one; run it as root",
+				text);
 	return complain(why, err, "cannot list %s: %s", text, strerror(-err));
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "kernel_open.h"
+#include "kernel_pins.h"
 
 #define GROWTH	  4
 #define COPY_SIZE 8192U
@@ -33,40 +35,52 @@ static int put_in_place(int outer, int set)
 	return bpf_map_update_elem(outer, &index, &set, BPF_ANY) ? -errno : 0;
 }
 
-static int put_fresh(int outer)
+int live_set_prepare(int outer)
 {
-	int set = create_set(LIVE_FIRST);
-	int err;
+	uint32_t index = 0, id;
+	int set, err;
 
+	if (!bpf_map_lookup_elem(outer, &index, &id))
+		return -EEXIST;
+	set = create_set(LIVE_FIRST);
 	if (set < 0)
 		return set;
 	err = put_in_place(outer, set);
+	if (!err)
+		return set;
 	close(set);
 	return err;
 }
 
-int live_set_prepare(int outer)
-{
-	uint32_t index = 0, id;
-
-	return bpf_map_lookup_elem(outer, &index, &id) ? put_fresh(outer) : 0;
-}
-
 /* Between the two calls somebody may replace the set: then its id is gone, and there is another. */
-int live_set_open(const struct running *running)
+int live_set_find(unsigned int ifindex, int outer)
 {
-	int outer = running->maps[MAP_LIVE_EXACT];
 	uint32_t index = 0, id;
-	int set = -1;
+	int set = -ENOENT;
 
-	for (int i = 0; i < OPEN_TRIES; i++) {
+	for (int i = 0; i < OPEN_TRIES && set == -ENOENT; i++) {
 		if (bpf_map_lookup_elem(outer, &index, &id))
 			return -errno;
-		set = bpf_map_get_fd_by_id(id);
-		if (set >= 0 || errno != ENOENT)
-			break;
+		set = open_map(ifindex, map_names[MAP_LIVE_SET], id);
 	}
-	return set < 0 ? -errno : set;
+	return set;
+}
+
+int live_set_open(const struct running *running)
+{
+	return live_set_find(running->attachment.ifindex, running->maps[MAP_LIVE_EXACT]);
+}
+
+/* Pinned first, so that whoever finds it in its place can open it. Without pins there is nothing to add to. */
+static int replace(const struct running *running, int set)
+{
+	unsigned int ifindex = running->attachment.ifindex;
+	const char *name = pin_name(MAP_LIVE_SET);
+	bool pinned = pins_exist(ifindex);
+	int err = pinned ? pins_put(ifindex, name, PIN_NEW, set) : 0;
+
+	err = err ?: put_in_place(running->maps[MAP_LIVE_EXACT], set);
+	return err || !pinned ? err : pins_put_in_place(ifindex, name);
 }
 
 static int64_t capacity_of(int set)
@@ -117,7 +131,7 @@ int live_set_grow(const struct running *running, int *set, size_t more)
 	larger = create_set(capacity < LIVE_CAPACITY ? (uint32_t)capacity : LIVE_CAPACITY);
 	if (larger < 0)
 		return larger;
-	err = copy_set(*set, larger) ?: put_in_place(running->maps[MAP_LIVE_EXACT], larger);
+	err = copy_set(*set, larger) ?: replace(running, larger);
 	if (err) {
 		close(larger);
 		return err;
@@ -130,8 +144,18 @@ int live_set_grow(const struct running *running, int *set, size_t more)
 int live_set_renew(const struct running *running, int set)
 {
 	int64_t capacity = capacity_of(set);
+	int fresh, err;
 
 	if (capacity < 0)
 		return (int)capacity;
-	return capacity == LIVE_FIRST ? 0 : put_fresh(running->maps[MAP_LIVE_EXACT]);
+	if (capacity == LIVE_FIRST)
+		return 0;
+	fresh = create_set(LIVE_FIRST);
+	if (fresh == -EPERM) /* without CAP_BPF the large one stays, empty */
+		return 0;
+	if (fresh < 0)
+		return fresh;
+	err = replace(running, fresh);
+	close(fresh);
+	return err;
 }

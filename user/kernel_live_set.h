@@ -5,10 +5,19 @@
 
 #include "kernel.h"
 
-/** live_set_prepare - the first, empty set of @outer, if it has none: 0 or -errno. */
+/**
+ * live_set_prepare - the first, empty set of @outer: a descriptor, or -errno; -EEXIST when it has a set
+ * already.
+ */
 int live_set_prepare(int outer);
 
-/** live_set_open - the set that packets ask now: a file descriptor, or -errno. */
+/**
+ * live_set_find - the set that stands in @outer now, by its pin for @ifindex or by its id: a descriptor,
+ * or -errno.
+ */
+int live_set_find(unsigned int ifindex, int outer);
+
+/** live_set_open - the set that packets ask now: a descriptor, or -errno. */
 int live_set_open(const struct running *running);
 
 /**
@@ -17,7 +26,7 @@ int live_set_open(const struct running *running);
  */
 int live_set_grow(const struct running *running, int *set, size_t more);
 
-/** live_set_renew - back to the first size; the set is empty. 0 or -errno. */
+/** live_set_renew - back to the first size, where we may; the set is empty. 0 or -errno. */
 int live_set_renew(const struct running *running, int set);
 
 #endif

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "compile_gate.h"
+#include "kernel_live_set.h"
 #include "kernel_object.h"
-#include "kernel_program.h"
 #include "memory.h"
 #include "policy_file.h"
 #include "report.h"
@@ -84,7 +84,7 @@ static int compile(const struct policy *policy, bool generic, const struct runni
  * The policy as text goes with the program: `show` prints what runs, not what a file says by now.
  * Its size is the text's, so the map is made here and bound to the program.
  */
-static int keep_text(const struct policy *policy, int program)
+static int keep_text(const struct policy *policy, struct loaded *loaded)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -96,14 +96,13 @@ static int keep_text(const struct policy *policy, int program)
 	if (out && fclose(out) && !err)
 		err = -errno;
 	if (!err) {
-		map = bpf_map_create(BPF_MAP_TYPE_ARRAY, TEXT_MAP, sizeof(index), size + 1, 1,
-				     NULL);
+		map = bpf_map_create(BPF_MAP_TYPE_ARRAY, map_names[MAP_TEXT], sizeof(index),
+				     size + 1, 1, NULL);
 		if (map < 0 || bpf_map_update_elem(map, &index, text, BPF_ANY) ||
-		    bpf_prog_bind_map(program, map, NULL))
+		    bpf_prog_bind_map(loaded->program, map, NULL))
 			err = -errno;
+		loaded->maps[MAP_TEXT] = map;
 	}
-	if (map >= 0)
-		close(map);
 	free(text);
 	return err;
 }
@@ -177,7 +176,7 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 	struct config *config;
 	int err;
 
-	memset(loaded, 0, sizeof(*loaded));
+	*loaded = (struct loaded){.maps = {[MAP_LIVE_SET] = -1, [MAP_TEXT] = -1}};
 	kernel_log_clear();
 	err = kernel_features(&features);
 	if (err)
@@ -220,18 +219,28 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 				      features.xdp_frags, loaded->maps);
 	if (loaded->program < 0)
 		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
+	if (loaded->maps[MAP_LIVE_SET] == -EEXIST)
+		loaded->maps[MAP_LIVE_SET] = live_set_open(running ?: lists);
+	if (loaded->maps[MAP_LIVE_SET] < 0)
+		return refuse(refusal, STEP_CREATE_MAP, loaded->maps[MAP_LIVE_SET]);
 	if (request->confirm_ns) {
 		err = keep_previous(loaded, previous_program);
 		if (err)
 			return refuse(refusal, STEP_LOAD, err);
 	}
-	err = object_fill(object, request->policy, config)
-		      ?: keep_text(request->policy, loaded->program);
+	err = object_fill(object, request->policy, config) ?: keep_text(request->policy, loaded);
 	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
 }
 
 void kernel_unload(struct loaded *loaded)
 {
+	static const int owned[] = {MAP_TEXT, MAP_LIVE_SET};
+
+	if (!loaded->skeleton)
+		return;
+	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+		if (loaded->maps[owned[i]] >= 0)
+			close(loaded->maps[owned[i]]);
 	xdp_limit__destroy(loaded->skeleton);
 	loaded->skeleton = NULL;
 }

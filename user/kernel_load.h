@@ -12,7 +12,7 @@ struct loaded {
 	struct table_identity table; /* to be written to the table map */
 	uint64_t generation;
 	uint64_t live_lists; /* of the table before, when its lists go on in a fresh one */
-	int maps[MAP_COUNT]; /* owned by the skeleton */
+	int maps[MAP_COUNT]; /* owned by the skeleton, but for MAP_TEXT and MAP_LIVE_SET */
 	int program;
 };
 

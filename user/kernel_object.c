@@ -78,8 +78,8 @@ int object_share_maps(struct bpf_object *object, const struct config *config,
 {
 	int err = share_penalties(object, config, maps);
 
-	for (int i = 0; i < MAP_COUNT && !err; i++)
-		if (i != MAP_PREVIOUS && i != MAP_PENALTIES && i != MAP_PENALTY_BITS)
+	for (int i = 0; i < MAP_OF_PROGRAM && !err; i++)
+		if (i != MAP_LIVE_SET && i != MAP_PENALTIES && i != MAP_PENALTY_BITS)
 			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
 	return err;
 }
@@ -172,7 +172,10 @@ int object_load(struct bpf_object *object, struct bpf_program *program, bool xdp
 		return err;
 	for (int i = 0; i < MAP_COUNT; i++)
 		maps[i] = bpf_map__fd(map_of(object, i));
-	err = live_set_prepare(maps[MAP_LIVE_EXACT]) ?: bind_maps(bpf_program__fd(program), maps);
+	maps[MAP_LIVE_SET] = live_set_prepare(maps[MAP_LIVE_EXACT]);
+	if (maps[MAP_LIVE_SET] < 0 && maps[MAP_LIVE_SET] != -EEXIST)
+		return maps[MAP_LIVE_SET];
+	err = bind_maps(bpf_program__fd(program), maps);
 	return err ?: bpf_program__fd(program);
 }
 

@@ -46,8 +46,9 @@ int write_words(int map, const uint64_t *words, uint32_t first, uint32_t count);
 struct bpf_program *object_choose(struct bpf_object *object, enum table_type type, bool member);
 
 /**
- * object_load - verify and load what was chosen; @maps gets the file descriptors, which the object owns.
- * Returns the program's file descriptor, or -errno.
+ * object_load - verify and load what was chosen; @maps gets the file descriptors, which the object owns. Not those of
+ * MAP_LIVE_SET, which is the caller's to close, or -EEXIST when the object shares one, and of MAP_TEXT, which
+ * it hasn't got. Returns the program's file descriptor, or -errno.
  */
 int object_load(struct bpf_object *object, struct bpf_program *program, bool xdp_frags,
 		int maps[MAP_COUNT]);

@@ -2,19 +2,17 @@
 /* The pins of one limiter: made under new names beside the old ones, then put in place. */
 #include "kernel_pin_set.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include "kernel.h"
 #include "kernel_pins.h"
 
-static int pin_new(unsigned int ifindex, const char *name, int fd)
+static int put_set(unsigned int ifindex, const struct pin_set *set, const char *suffix)
 {
-	char path[PIN_PATH_SIZE];
-	int err = pins_path(ifindex, name, PIN_NEW, path);
+	int err = pins_put(ifindex, PIN_PROGRAM, suffix, set->program);
 
-	return err ?: bpf_obj_pin(fd, path) ? -errno : 0;
+	for (int i = 0; i < MAP_COUNT && !err; i++)
+		err = pins_put(ifindex, pin_name(i), suffix, set->maps[i]);
+	return err;
 }
 
 int pin_set_prepare(unsigned int ifindex, const struct pin_set *set)
@@ -26,26 +24,23 @@ int pin_set_prepare(unsigned int ifindex, const struct pin_set *set)
 		return err;
 	if (mkdir(directory, 0700) && errno != EEXIST)
 		return -errno;
-	err = pins_clean(ifindex, PIN_NEW) ?: pin_new(ifindex, PIN_PROGRAM, set->program);
-	for (int i = 0; i < MAP_COUNT && !err; i++)
-		err = pin_new(ifindex, map_names[i], set->maps[i]);
-	return err;
+	return pins_clean(ifindex, PIN_NEW) ?: put_set(ifindex, set, PIN_NEW);
 }
 
-static int put_in_place(unsigned int ifindex, const char *name)
+int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set)
 {
-	char from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
-	int err = pins_path(ifindex, name, PIN_NEW, from) ?: pins_path(ifindex, name, "", to);
+	int err = pins_clean(ifindex, PIN_FORMER);
 
-	return err ?: rename(from, to) ? -errno : 0;
+	return err || !set ? err : put_set(ifindex, set, PIN_FORMER);
 }
 
 int pin_set_finish(unsigned int ifindex, int link)
 {
-	int err = pin_new(ifindex, PIN_LINK, link) ?: put_in_place(ifindex, PIN_LINK);
+	int err = pins_put(ifindex, PIN_LINK, PIN_NEW, link)
+			  ?: pins_put_in_place(ifindex, PIN_LINK);
 
-	err = err ?: put_in_place(ifindex, PIN_PROGRAM);
+	err = err ?: pins_put_in_place(ifindex, PIN_PROGRAM);
 	for (int i = 0; i < MAP_COUNT && !err; i++)
-		err = put_in_place(ifindex, map_names[i]);
+		err = pins_put_in_place(ifindex, pin_name(i));
 	return err;
 }

@@ -12,6 +12,9 @@ struct pin_set {
 /** pin_set_prepare - all of @set under new names, beside what is pinned: 0 or -errno. */
 int pin_set_prepare(unsigned int ifindex, const struct pin_set *set);
 
+/** pin_set_keep_former - what a trial may go back to; NULL: nothing any more. 0 or -errno. */
+int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set);
+
 /** pin_set_finish - @link too, and all new names become the real ones: 0 or -errno. */
 int pin_set_finish(unsigned int ifindex, int link);
 

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "kernel.h"
 #include "kernel_pins.h"
+#include "trust.h"
 
 #define BPFFS "/sys/fs/bpf"
 
@@ -31,10 +32,31 @@ bool pins_would_last(void)
 	       mine.st_ino == first.st_ino && mine.st_dev == first.st_dev;
 }
 
+static int check_directory(unsigned int ifindex, void *why)
+{
+	char path[PIN_PATH_SIZE];
+
+	return pins_directory(ifindex, path) ?: directory_trusted(path, why);
+}
+
+/*
+ * Where bpffs is mounted with its default mode anybody may make directories in it, with pins of programs
+ * that are none of ours.
+ */
+static int check_directories(struct complaint *why)
+{
+	int err;
+
+	why->text[0] = '\0';
+	err = directory_trusted(PIN_ROOT, why) ?: pins_visit(check_directory, why);
+	/* Who may not look has nothing to fear from them. */
+	return why->text[0] ? err : 0;
+}
+
 int pins_reachable(struct complaint *why)
 {
 	if (pins_have_bpffs() || pins_would_last())
-		return 0;
+		return check_directories(why);
 	return complain(
 		why, -ENOTSUP,
 		"no bpffs at " BPFFS " in this mount namespace, and pins made in it would "
@@ -54,7 +76,7 @@ int pins_prepare(struct complaint *why)
 				strerror(errno));
 	if (mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return complain(why, -errno, "cannot make " PIN_ROOT ": %s", strerror(errno));
-	return 0;
+	return directory_trusted(PIN_ROOT, why);
 }
 
 static int netns_inode(unsigned long long *inode)
@@ -87,15 +109,79 @@ int pins_path(unsigned int ifindex, const char *name, const char *suffix, char p
 	return err;
 }
 
-bool pins_complete(unsigned int ifindex)
+const char *pin_name(enum map_id id)
+{
+	return id == MAP_CONFIG ? "config" : map_names[id];
+}
+
+static bool is_pinned(unsigned int ifindex, const char *name)
 {
 	char path[PIN_PATH_SIZE];
 
+	return !pins_path(ifindex, name, "", path) && !access(path, F_OK);
+}
+
+bool pins_complete(unsigned int ifindex)
+{
 	for (int i = 0; i < MAP_COUNT; i++)
-		if (pins_path(ifindex, map_names[i], "", path) || access(path, F_OK))
+		if (!is_pinned(ifindex, pin_name(i)))
 			return false;
-	return !pins_path(ifindex, PIN_LINK, "", path) && !access(path, F_OK) &&
-	       !pins_path(ifindex, PIN_PROGRAM, "", path) && !access(path, F_OK);
+	return is_pinned(ifindex, PIN_LINK) && is_pinned(ifindex, PIN_PROGRAM);
+}
+
+int pins_put(unsigned int ifindex, const char *name, const char *suffix, int fd)
+{
+	char path[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, name, suffix, path);
+
+	return err ?: bpf_obj_pin(fd, path) ? -errno : 0;
+}
+
+int pins_put_in_place(unsigned int ifindex, const char *name)
+{
+	char from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, name, PIN_NEW, from) ?: pins_path(ifindex, name, "", to);
+
+	return err ?: rename(from, to) ? -errno : 0;
+}
+
+/* Type and id are the first of what the kernel tells of any object. */
+uint32_t object_id(int fd)
+{
+	struct {
+		uint32_t type, id;
+	} info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}
+
+/* What was pinned last is not always in its place yet: a command may have been killed before. */
+int pins_find(unsigned int ifindex, const char *name, bool (*is_it)(int fd, const void *context),
+	      const void *context)
+{
+	static const char *const suffixes[] = {"", PIN_NEW, PIN_FORMER};
+	char path[PIN_PATH_SIZE];
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		int fd = pins_path(ifindex, name, suffixes[i], path) ? -1 : bpf_obj_get(path);
+
+		if (fd >= 0 && is_it(fd, context))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -ENOENT;
+}
+
+static bool has_id(int fd, const void *id)
+{
+	return object_id(fd) == *(const uint32_t *)id;
+}
+
+int pins_open(unsigned int ifindex, const char *name, uint32_t id)
+{
+	return pins_find(ifindex, name, has_id, &id);
 }
 
 bool pins_exist(unsigned int ifindex)
@@ -129,10 +215,17 @@ int pins_clean(unsigned int ifindex, const char *suffix)
 	char path[PIN_PATH_SIZE];
 	struct dirent *entry;
 	int err = pins_directory(ifindex, path);
-	DIR *directory = err ? NULL : opendir(path);
+	int fd = err ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory;
 
-	if (!directory)
+	if (fd < 0)
 		return err ?: errno == ENOENT ? 0 : -errno;
+	directory = fdopendir(fd);
+	if (!directory) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
 	while ((entry = readdir(directory))) {
 		size_t length = strlen(entry->d_name), tail = strlen(suffix);
 

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "kernel.h"
+#include "kernel_live_set.h"
+#include "kernel_pins.h"
 
 #define PROGRAM_MAPS_MAX 64
-/* The section of bpf/common.h that holds the compiled policy. */
-#define CONFIG_MAP ".rodata.config"
 
 static int map_info(int fd, struct bpf_map_info *info)
 {
@@ -23,91 +22,127 @@ static int map_info(int fd, struct bpf_map_info *info)
 }
 
 /*
- * A map that is gone meanwhile is none of the program's; any other error would hide one. A program
- * array is opened once: each close makes the kernel clear it in a work of its own, and one that
- * comes while that is pending leaves a reference that nobody drops (prog_array_map_clear()).
+ * The map @id if it is called @name. One that is gone meanwhile is none of the program's; any other error
+ * would hide one. A program array is opened once: each close makes the kernel clear it in a work of its
+ * own, and one that comes while that is pending leaves a reference that nobody drops
+ * (prog_array_map_clear()).
  */
-static int try_map(uint32_t id, bool (*matches)(const struct bpf_map_info *, const void *),
-		   const void *context, struct bpf_map_info *info)
+static int try_map(uint32_t id, const char *name)
 {
 	static struct bpf_map_info program_array;
+	struct bpf_map_info info;
 	int fd, err;
 
-	if (id == program_array.id && !matches(&program_array, context))
+	if (id == program_array.id && strcmp(program_array.name, name))
 		return -ENOENT;
 	fd = bpf_map_get_fd_by_id(id);
 	if (fd < 0)
 		return -errno;
-	err = map_info(fd, info);
-	if (!err && info->type == BPF_MAP_TYPE_PROG_ARRAY)
-		program_array = *info;
-	if (!err && matches(info, context))
+	err = map_info(fd, &info);
+	if (!err && info.type == BPF_MAP_TYPE_PROG_ARRAY)
+		program_array = info;
+	if (!err && !strcmp(info.name, name))
 		return fd;
 	close(fd);
 	return err ?: -ENOENT;
 }
 
-/* The first map that @matches, as a file descriptor; -ENOENT when there is none; -errno. */
-static int find_map(int program, bool (*matches)(const struct bpf_map_info *, const void *),
-		    const void *context, struct bpf_map_info *info)
-{
+struct map_ids {
+	uint32_t count;
 	uint32_t ids[PROGRAM_MAPS_MAX];
-	struct bpf_prog_info program_info = {
+};
+
+static int read_map_ids(int program, struct map_ids *maps)
+{
+	struct bpf_prog_info info = {
 		.nr_map_ids = PROGRAM_MAPS_MAX,
-		.map_ids = (uintptr_t)ids,
+		.map_ids = (uintptr_t)maps->ids,
 	};
-	uint32_t size = sizeof(program_info);
+	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(program, &program_info, &size))
+	if (bpf_obj_get_info_by_fd(program, &info, &size))
 		return -errno;
-	for (uint32_t i = 0; i < program_info.nr_map_ids && i < PROGRAM_MAPS_MAX; i++) {
-		int fd = try_map(ids[i], matches, context, info);
-
-		if (fd != -ENOENT)
-			return fd;
-	}
-	return -ENOENT;
+	maps->count = info.nr_map_ids < PROGRAM_MAPS_MAX ? info.nr_map_ids : PROGRAM_MAPS_MAX;
+	return 0;
 }
 
-static bool has_name(const struct bpf_map_info *info, const void *name)
-{
-	return !strcmp(info->name, name);
-}
+struct wanted_map {
+	const struct map_ids *among;
+	const char *name;
+};
 
-int program_map(int program, const char *name)
+static bool is_wanted(int fd, const void *context)
 {
+	const struct wanted_map *wanted = context;
 	struct bpf_map_info info;
 
-	return find_map(program, has_name, name, &info);
+	if (map_info(fd, &info) || strcmp(info.name, wanted->name))
+		return false;
+	for (uint32_t i = 0; i < wanted->among->count; i++)
+		if (wanted->among->ids[i] == info.id)
+			return true;
+	return false;
+}
+
+/* A descriptor, or -errno: by its pin for @ifindex, or by ids where that is missing. */
+static int open_one_of(unsigned int ifindex, const struct map_ids *maps, enum map_id id)
+{
+	const struct wanted_map wanted = {maps, map_names[id]};
+	int fd = pins_find(ifindex, pin_name(id), is_wanted, &wanted);
+
+	for (uint32_t i = 0; i < maps->count && fd == -ENOENT; i++)
+		fd = try_map(maps->ids[i], map_names[id]);
+	return fd;
+}
+
+int program_maps(unsigned int ifindex, int program, int maps[MAP_COUNT])
+{
+	struct map_ids ids;
+	int err = read_map_ids(program, &ids);
+
+	for (int i = 0; i < MAP_COUNT; i++)
+		maps[i] = -1;
+	for (int i = 0; i < MAP_COUNT && !err; i++) {
+		maps[i] = i == MAP_LIVE_SET ? live_set_find(ifindex, maps[MAP_LIVE_EXACT])
+					    : open_one_of(ifindex, &ids, i);
+		err = maps[i] < 0 ? maps[i] : 0;
+	}
+	return err;
 }
 
 int read_policy_text(const struct running *running, char **text)
 {
 	struct bpf_map_info info;
 	uint32_t index = 0;
-	int fd = find_map(running->program, has_name, TEXT_MAP, &info);
-	int err;
+	int err = map_info(running->maps[MAP_TEXT], &info);
 
-	if (fd < 0)
-		return fd;
+	if (err)
+		return err;
 	*text = malloc(info.value_size);
-	err = !*text ? -ENOMEM : bpf_map_lookup_elem(fd, &index, *text) ? -errno : 0;
+	err = !*text							    ? -ENOMEM
+	      : bpf_map_lookup_elem(running->maps[MAP_TEXT], &index, *text) ? -errno
+									    : 0;
 	if (err)
 		free(*text);
-	close(fd);
 	return err;
 }
 
-int program_config(int program, struct config *config)
+int program_config(unsigned int ifindex, int program, struct config *config)
 {
-	struct bpf_map_info info = {0};
-	int fd = find_map(program, has_name, CONFIG_MAP, &info);
+	struct bpf_map_info info;
+	struct map_ids ids;
 	uint32_t index = 0;
 	char *data;
-	int err;
+	int err = read_map_ids(program, &ids);
+	int fd = err ? err : open_one_of(ifindex, &ids, MAP_CONFIG);
 
 	if (fd < 0)
 		return fd;
+	err = map_info(fd, &info);
+	if (err) {
+		close(fd);
+		return err;
+	}
 	data = calloc(1, info.value_size > sizeof(*config) ? info.value_size : sizeof(*config));
 	err = !data ? -ENOMEM : bpf_map_lookup_elem(fd, &index, data) ? -errno : 0;
 	close(fd);

@@ -3,21 +3,20 @@
 #ifndef XDP_LIMIT_KERNEL_PROGRAM_H
 #define XDP_LIMIT_KERNEL_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include "abi.h"
-
-/* The running policy's text, with a final NUL. */
-#define TEXT_MAP "policy_text"
+#include "kernel.h"
 
 /**
- * program_config - the compiled policy in the program's read-only data.
+ * program_config - the compiled policy in the read-only data of a @program on @ifindex.
  * Returns 0; -ENOENT when the program is not one of ours; -errno. Only magic and abi can be
  * trusted when the abi is another one.
  */
-int program_config(int program, struct config *config);
+int program_config(unsigned int ifindex, int program, struct config *config);
 
-/** program_map - a file descriptor of the program's map called @name (close it), or -errno. */
-int program_map(int program, const char *name);
+/**
+ * program_maps - all of @maps, each a descriptor or -1; close them in every case. By the pins of @ifindex,
+ * or by ids where these are missing.
+ * Returns 0; -ENOENT when the program hasn't got one of them; -errno.
+ */
+int program_maps(unsigned int ifindex, int program, int maps[MAP_COUNT]);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 #include "kernel.h"
+#include "kernel_open.h"
 #include "kernel_program.h"
 
 const char *const map_names[MAP_COUNT] = {
@@ -24,24 +25,28 @@ const char *const map_names[MAP_COUNT] = {
 	[MAP_LIVE_PREFIX_BITS] = "live_pbits",
 	[MAP_PENALTIES] = "penalties",
 	[MAP_PENALTY_BITS] = "penalty_bits",
-	[MAP_PREVIOUS] = "previous",
 	[MAP_TABLE] = "table",
 	[MAP_LEDGER] = "ledger",
 	[MAP_LISTENING] = "listening",
 	[MAP_RINGS] = "rings",
 	[MAP_EVENT_SEEN] = "event_seen",
 	[MAP_DURATIONS] = "durations",
+	[MAP_LIVE_SET] = "live_set",
+	[MAP_PREVIOUS] = "previous",
+	[MAP_CONFIG] = ".rodata.config", /* bpf/common.h; the pin has no dots: pin_name() */
+	[MAP_TEXT] = "policy_text",
+	[MAP_TIERS] = "tier_prefix",
+	[MAP_FILE_EXACT] = "file_exact",
+	[MAP_FILE_PREFIX] = "file_prefix",
 };
 
 static int open_maps(struct running *running)
 {
 	uint32_t index = 0;
+	int err = program_maps(running->attachment.ifindex, running->program, running->maps);
 
-	for (int i = 0; i < MAP_COUNT; i++) {
-		running->maps[i] = program_map(running->program, map_names[i]);
-		if (running->maps[i] < 0)
-			return running->maps[i] == -ENOENT ? -EPROTO : running->maps[i];
-	}
+	if (err)
+		return err == -ENOENT ? -EPROTO : err;
 	return bpf_map_lookup_elem(running->maps[MAP_TABLE], &index, &running->table) ? -errno : 0;
 }
 
@@ -62,10 +67,10 @@ int running_open(unsigned int ifindex, struct running *running)
 		return err;
 	if (!running->attachment.ours)
 		return -ENOENT;
-	running->program = bpf_prog_get_fd_by_id(running->attachment.program_id);
+	running->program = open_program(ifindex, running->attachment.program_id);
 	if (running->program < 0)
-		return -errno;
-	err = program_config(running->program, &running->config);
+		return running->program;
+	err = program_config(ifindex, running->program, &running->config);
 	if (err)
 		return err;
 	if (running->config.abi != XDP_LIMIT_ABI)

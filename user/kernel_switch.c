@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <unistd.h>
 #include "kernel_change.h"
+#include "kernel_open.h"
 #include "kernel_pin_set.h"
 #include "kernel_pins.h"
 #include "report.h"
@@ -39,15 +40,15 @@ static int create_link(unsigned int ifindex, int program, bool generic)
 }
 
 /* Names the old program, so that two commands can't cross. Returns the link, or -errno. */
-static int update_link(uint32_t link_id, int program, int old_program)
+static int update_link(const struct attachment *there, int program, int old_program)
 {
 	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 		    .old_prog_fd = old_program);
-	int link = bpf_link_get_fd_by_id(link_id);
+	int link = open_link(there->ifindex, there->link_id);
 	int err;
 
 	if (link < 0)
-		return -errno;
+		return link;
 	if (!bpf_link_update(link, program, &options))
 		return link;
 	err = -errno;
@@ -74,9 +75,9 @@ static int take_hook(const struct change *change)
 	int err = 0;
 
 	if (switches_in_place(change))
-		return update_link(there->link_id, change->loaded.program, change->running.program);
+		return update_link(there, change->loaded.program, change->running.program);
 	if (there->mode != MODE_NONE)
-		err = attachment_remove(target->netdev.ifindex, there);
+		err = attachment_remove(there);
 	return err ?: create_link(target->netdev.ifindex, change->loaded.program, target->generic);
 }
 
@@ -86,9 +87,9 @@ int switch_over(struct change *change, struct refusal *refusal)
 	int err;
 
 	if (there->mode != MODE_NONE) {
-		change->old = bpf_prog_get_fd_by_id(there->program_id);
+		change->old = open_program(there->ifindex, there->program_id);
 		if (change->old < 0)
-			return refuse(refusal, STEP_LINK, -errno);
+			return refuse(refusal, STEP_LINK, change->old);
 	}
 	err = take_hook(change);
 	if (err < 0)
@@ -165,6 +166,7 @@ void switch_back(struct change *change)
 	else
 		replace_back(change);
 	pins_clean(ifindex, PIN_NEW);
+	pins_clean(ifindex, PIN_FORMER);
 	if (!change->running.attachment.ours)
 		pins_remove(ifindex);
 }
@@ -174,9 +176,7 @@ int switch_to_former(unsigned int ifindex, const struct running *running,
 {
 	const struct pin_set set = {former->program, former->maps};
 	int err = pin_set_prepare(ifindex, &set);
-	int link = err ? err
-		       : update_link(running->attachment.link_id, former->program,
-				     running->program);
+	int link = err ? err : update_link(&running->attachment, former->program, running->program);
 
 	if (link < 0)
 		return link;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include "kernel.h"
 #include "kernel_change.h"
+#include "kernel_open.h"
+#include "kernel_pins.h"
 #include "kernel_program.h"
 
 static int read_switches(int map, struct switches *switches)
@@ -50,8 +52,9 @@ int trial_confirm(const struct running *running)
 		return err;
 	switches.deadline_ns = 0;
 	err = write_switches(running->maps[MAP_SWITCHES], &switches);
-	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index); /* frees the former program */
-	return err;
+	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index);
+	/* Only now the former program is free. */
+	return err ?: pins_clean(running->attachment.ifindex, PIN_FORMER);
 }
 
 /* The former program, or -ENOENT when there was none. */
@@ -61,21 +64,16 @@ static int open_previous(const struct running *running)
 
 	if (bpf_map_lookup_elem(running->maps[MAP_PREVIOUS], &index, &id))
 		return -errno;
-	return bpf_prog_get_fd_by_id(id);
+	return open_program(running->attachment.ifindex, id);
 }
 
-static int open_former(int program, struct running *former)
+static int open_former(unsigned int ifindex, int program, struct running *former)
 {
-	int err;
-
 	running_clear(former);
+	former->attachment.ifindex = ifindex;
 	former->program = program;
-	err = program_config(program, &former->config);
-	for (int i = 0; i < MAP_COUNT && !err; i++) {
-		former->maps[i] = program_map(program, map_names[i]);
-		err = former->maps[i] < 0 ? former->maps[i] : 0;
-	}
-	return err;
+	return program_maps(ifindex, program, former->maps)
+		       ?: program_config(ifindex, program, &former->config);
 }
 
 /* The former program repairs words again, and its switches know of no trial. */
@@ -94,10 +92,10 @@ static int wake_former(const struct running *former)
 static int go_back(unsigned int ifindex, const struct running *running, int program)
 {
 	struct running former;
-	int err = open_former(program, &former);
+	int err = open_former(ifindex, program, &former);
 
 	err = err ?: switch_to_former(ifindex, running, &former);
-	err = err ?: wake_former(&former);
+	err = err ?: wake_former(&former) ?: pins_clean(ifindex, PIN_FORMER);
 	running_close(&former);
 	return err;
 }
@@ -107,7 +105,7 @@ int trial_settle(unsigned int ifindex, const struct running *running)
 	int program;
 
 	if (!running->config.has_previous)
-		return attachment_remove(ifindex, &running->attachment) ?: pins_remove(ifindex);
+		return attachment_remove(&running->attachment) ?: pins_remove(ifindex);
 	program = open_previous(running);
 	/* An array of programs that lost its pin is empty, and what was on trial goes on judging. */
 	if (program == -ENOENT)

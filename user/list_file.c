@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "prefix.h"
+#include "trust.h"
 
 /* The word of a line without blanks and comment; empty when there is none. */
 static char *strip(char *line)
@@ -67,7 +68,8 @@ int list_file_read(const char *path, struct policy_prefixes *list, struct compla
 
 	if (!file)
 		return complain(why, -errno, "cannot open %s: %s", path, strerror(errno));
-	err = read_lines(file, path, list, why);
+	err = file == stdin ? 0 : file_trusted(fileno(file), path, why);
+	err = err ?: read_lines(file, path, list, why);
 	if (file != stdin)
 		fclose(file);
 	return err;

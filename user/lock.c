@@ -11,26 +11,53 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "trust.h"
 #include "units.h"
 
 #define LOCK_DIRECTORY "/run/xdp-limit"
 
-static int open_lock(unsigned int ifindex, struct complaint *why)
+/* Whoever could make the directory first could make links of the locks. A descriptor, or -errno. */
+static int open_directory(struct complaint *why)
 {
-	struct stat netns;
-	char path[96];
-	int fd;
+	struct stat info;
+	int fd, err;
 
-	if (stat("/proc/thread-self/ns/net", &netns))
-		return complain(why, -errno, "cannot read the network namespace: %s",
-				strerror(errno));
 	if (mkdir(LOCK_DIRECTORY, 0700) && errno != EEXIST)
 		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s", strerror(errno));
-	snprintf(path, sizeof(path), LOCK_DIRECTORY "/%llu-%u.lock",
-		 (unsigned long long)netns.st_ino, ifindex);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	err = directory_trusted(LOCK_DIRECTORY, why);
+	if (err)
+		return err;
+	fd = open(LOCK_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info))
+		err = complain(why, -errno, "cannot open " LOCK_DIRECTORY ": %s", strerror(errno));
+	else
+		err = directory_info_trusted(LOCK_DIRECTORY, &info, why);
+	if (err && fd >= 0)
+		close(fd);
+	return err ?: fd;
+}
+
+static int open_lock(unsigned int ifindex, struct complaint *why)
+{
+	int directory = open_directory(why);
+	struct stat netns;
+	char name[64];
+	int fd;
+
+	if (directory < 0)
+		return directory;
+	if (stat("/proc/thread-self/ns/net", &netns)) {
+		fd = complain(why, -errno, "cannot read the network namespace: %s",
+			      strerror(errno));
+		close(directory);
+		return fd;
+	}
+	snprintf(name, sizeof(name), "%llu-%u.lock", (unsigned long long)netns.st_ino, ifindex);
+	fd = openat(directory, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return complain(why, -errno, "cannot open the lock %s: %s", path, strerror(errno));
+		fd = complain(why, -errno, "cannot open the lock " LOCK_DIRECTORY "/%s: %s", name,
+			      strerror(errno));
+	close(directory);
 	return fd;
 }
 

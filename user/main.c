@@ -7,6 +7,7 @@
 #include "kernel.h"
 #include "netns.h"
 #include "report.h"
+#include "target.h"
 
 static enum exit_status show_help(const struct invocation *invocation)
 {
@@ -36,9 +37,10 @@ static enum exit_status run(const struct invocation *invocation)
 		report_error("%s", why.text);
 		return EXIT_FAILED;
 	}
-	if (!invocation->command->anywhere && pins_reachable(&why)) {
+	err = invocation->command->anywhere ? 0 : pins_reachable(&why);
+	if (err) {
 		report_error("%s", why.text);
-		return EXIT_UNSUPPORTED;
+		return status_of_error(err);
 	}
 	return invocation->command->run(invocation);
 }

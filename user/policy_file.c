@@ -8,6 +8,7 @@
 #include "compile.h"
 #include "policy_sections.h"
 #include "prefix.h"
+#include "trust.h"
 #include "words.h"
 
 /* ---- lists of prefixes ---- */
@@ -326,12 +327,18 @@ int policy_read(const char *path, struct policy *policy, struct findings *findin
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char *text = NULL;
 	size_t size = 0;
-	int err = file ? read_stream(file, &text, &size) : -errno;
+	int err = file ? 0 : -errno;
 
 	memset(policy, 0, sizeof(*policy));
 	policy_defaults(policy);
 	*findings = (struct findings){0};
-	if (err)
+	why->text[0] = '\0';
+	if (!err && file != stdin)
+		err = file_trusted(fileno(file), path, why);
+	err = err ?: read_stream(file, &text, &size);
+	if (err && why->text[0])
+		;
+	else if (err)
 		complain(why, err, "cannot read %.300s: %s", path, strerror(-err));
 	else
 		err = policy_parse(text, size, policy, findings);

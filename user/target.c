@@ -3,8 +3,11 @@
 #include "target.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "capabilities.h"
 #include "command.h"
 #include "lock.h"
 #include "report.h"
@@ -28,7 +31,12 @@ enum exit_status status_of_error(int err)
 
 const char *permission_hint(int err)
 {
-	return err == -EPERM ? " (root, or CAP_SYS_ADMIN, is needed)" : "";
+	if (err != -EPERM || effective_capabilities() >> CAP_SYS_ADMIN & 1)
+		return "";
+	if (geteuid())
+		return " (run it as root, to whom its pins belong)";
+	return " (what runs has no pins of ours, and to open it by its id this process lacks "
+	       "CAP_SYS_ADMIN)";
 }
 
 static enum exit_status explain_absence(const struct target *target, int err, struct complaint *why)

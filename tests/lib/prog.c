@@ -173,6 +173,8 @@ void limiter_close(struct limiter *limiter)
 {
 	if (limiter->clock)
 		munmap((void *)limiter->clock, sizeof(*limiter->clock));
+	if (limiter->running.maps[MAP_LIVE_SET] > 0)
+		close(limiter->running.maps[MAP_LIVE_SET]);
 	xdp_limit_test__destroy(limiter->skeleton);
 	xdp_limit__destroy(limiter->attachable);
 	memset(limiter, 0, sizeof(*limiter));

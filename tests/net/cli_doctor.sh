@@ -108,7 +108,7 @@ without_bpffs() {
 without_rights() {
 	expect_status 1 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
 		"$XDP_LIMIT" doctor lo
-	expect_stdout "rights +lacks CAP_NET_ADMIN, CAP_SYS_ADMIN"
+	expect_stdout "rights +lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON"
 	expect_stdout "helpers +not asked"
 }
 

@@ -72,8 +72,10 @@ each_call() {
 }
 
 # In order of names.
-ALL_PINS='buckets budgets counters flat guards iface_words ledger limited link live_exact live_pbits live_prefix'\
-' live_xbits log_slots losses penalties penalty_bits previous program switches table tally_cache'
+ALL_PINS='buckets budgets config counters durations event_seen file_exact file_prefix flat guards'\
+' iface_words ledger limited link listening live_exact live_pbits live_prefix live_set live_xbits'\
+' log_slots losses penalties penalty_bits policy_text previous program rings switches table'\
+' tally_cache tier_prefix'
 
 expect_pins() {
 	expect_equal "$1: pins" "$(in_order_of_names "$PINS")" \
@@ -238,8 +240,9 @@ gone() {
 detach() {
 	SPARSE=1
 	each_call fresh_running_limiter intact_or_gone gone needed \
-		"bpf_link_detach flock rmdir unlinkat bpf_prog_get_fd_by_id" detach rv0
-	each_call fresh_running_limiter intact_or_gone gone optional "${READS% *}" detach rv0
+		"bpf_link_detach flock rmdir unlinkat" detach rv0
+	each_call fresh_running_limiter intact_or_gone gone optional "${READS% *} bpf_obj_get" \
+		detach rv0
 }
 
 topology neighbours

@@ -479,8 +479,9 @@ named_fields() {
 		ledger deleted
 		flat refreshed_ns
 		losses pending
+		config attached_ns
 	END
-	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 22
+	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 32
 }
 
 topology neighbours

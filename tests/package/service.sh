@@ -9,6 +9,10 @@ UNIT=$_policy_tests/../${BUILD:-build}/service/xdp-limit@.service
 SBIN=$(sed -n 's,^ExecStart=\(.*\)/xdp-limit attach .*,\1,p' "$UNIT")
 CAPABILITIES=
 
+unit_capabilities() {
+	setting CapabilityBoundingSet | tr '[:upper:]' '[:lower:]'
+}
+
 # setting NAME: its value in the unit
 setting() {
 	sed -n "s/^$1=//p" "$UNIT"
@@ -262,19 +266,53 @@ attach_lo() {
 		"$XDP_LIMIT" attach lo --rate 1/s --sources 1024
 }
 
-# One less, and something doesn't work; the rest isn't needed for anything above.
+# all_but CAPABILITY: the unit's others
+all_but() {
+	local capability rest=
+
+	for capability in $(unit_capabilities); do
+		[ "$capability" = "$1" ] || rest+=" $capability"
+	done
+	echo "$rest"
+}
+
+# One less, and it doesn't start, nor reload; to stop takes none.
 each_capability() {
+	local capability
+
 	start_over
-	CAPABILITIES=cap_net_admin expect_status 1 run_unit ExecStart
+	for capability in $(unit_capabilities); do
+		CAPABILITIES=$(all_but "$capability") expect_status 1 run_unit ExecStart
+		expect_stderr "lacks ${capability^^} "
+		expect_gone
+	done
 	expect run_unit ExecStart
-	CAPABILITIES="cap_net_admin cap_bpf cap_perfmon" expect_status 1 run_unit ExecReload
-	CAPABILITIES="cap_net_admin cap_bpf cap_perfmon" expect_status 1 run_unit ExecStop
-	CAPABILITIES=cap_sys_admin expect run_unit ExecStop
-	# The driver's sentence comes over netlink.
-	expect_status 4 attach_lo cap_net_admin cap_sys_admin
-	expect_stderr "the kernel says"
-	expect_status 4 attach_lo cap_sys_admin
-	expect_no_stderr "the kernel says"
+	for capability in $(unit_capabilities); do
+		CAPABILITIES=$(all_but "$capability") expect_status 1 run_unit ExecReload
+		expect_stderr "lacks ${capability^^} "
+	done
+	expect_ours
+	CAPABILITIES='' expect run_unit ExecStop
+	expect_gone
+}
+
+# A limiter that only another process, or another pin, keeps alive.
+held_by_another_pin() {
+	local pin=/sys/fs/bpf/xdp-limit/held-$BASHPID
+
+	start_over
+	at_exit rm -f "$pin"
+	expect run_unit ExecStart
+	bpftool link pin pinned "$PINS/link" "$pin"
+	rm -r "$PINS"
+	for line in ExecReload ExecStart ExecStop; do
+		expect_status 1 run_unit "$line"
+		expect_stderr "lacks CAP_SYS_ADMIN"
+	done
+	CAPABILITIES="$CAPABILITIES cap_sys_admin" expect run_unit ExecReload
+	expect_ours
+	expect run_unit ExecStop
+	expect_gone
 }
 
 verified() {
@@ -288,7 +326,7 @@ verified() {
 
 [ -e "$UNIT" ] || skip "needs the unit: make check-package"
 [ "$(command -v setpriv)" ] || skip "needs setpriv"
-CAPABILITIES=$(setting CapabilityBoundingSet | tr '[:upper:]' '[:lower:]')
+CAPABILITIES=$(unit_capabilities)
 run_case "O-077: start, reload, stop, and start again" start_reload_stop
 run_case "O-077: after a stop 1000 packets at ten times the rate all pass" stopped_for_good
 run_case "O-077, O-079: a start killed at any moment leaves nothing, a stop neither" killed_starts
@@ -300,6 +338,7 @@ run_case "stop with nothing to stop is no failure, also without the interface" n
 run_case "O-078: start over a running limiter keeps its buckets" start_over_running
 run_case "O-078: start after the pins were lost recovers to one program" pins_lost
 run_case "more options from a drop-in" more_options
-run_case "each capability of the unit is needed" each_capability
+run_case "O-117: each capability of the unit is needed, and named; none is to stop" each_capability
+run_case "O-117: what is held by another pin takes CAP_SYS_ADMIN, which is named" held_by_another_pin
 run_case "systemd-analyze verify, and security of 2.5 at most" verified
 finish

@@ -15,7 +15,6 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 #include "compile_lists.h"
-#include "kernel_program.h"
 #include "prefix.h"
 #include "prog.h"
 #include "random.h"
@@ -370,24 +369,22 @@ static void add_drawn(struct policy_prefixes *list, uint64_t seed, uint32_t netw
  * is blocked, and the hash one for each known source. Neither gets a bit in a filter, so only packets
  * that the filters send there are refused.
  */
-static void catch_all(const char *trie, const void *value)
+static void catch_all(int map, const void *value)
 {
 	const struct policy_prefix everybody = {.address = source_at(0), .length = 0};
 	struct prefix_key all = prefix_key_of(&everybody), first;
-	int map = program_map(limiter.running.program, trie);
 
 	/* Room for one more. */
 	assert_int_equal(bpf_map_get_next_key(map, NULL, &first), 0);
 	assert_int_equal(bpf_map_delete_elem(map, &first), 0);
 	assert_int_equal(bpf_map_update_elem(map, &all, value, BPF_ANY), 0);
-	close(map);
 }
 
 static void catch_known(uint64_t seed)
 {
 	static struct address_key keys[KNOWN];
 	static struct listing listings[KNOWN];
-	int map = program_map(limiter.running.program, "file_exact");
+	int map = limiter.running.maps[MAP_FILE_EXACT];
 	uint32_t position, count = KNOWN;
 
 	/* Room for them, of which the filter keeps the bits. */
@@ -402,7 +399,6 @@ static void catch_known(uint64_t seed)
 		memcpy(&keys[i], &source, sizeof(source));
 	}
 	assert_int_equal(bpf_map_update_batch(map, keys, listings, &count, NULL), 0);
-	close(map);
 }
 
 static void large_lists(void **state)
@@ -426,7 +422,7 @@ static void large_lists(void **state)
 	clock_set(&limiter, START);
 	frame_newcomer(&frame, 0);
 	catch_known(known_seed);
-	catch_all("tier_prefix", &caught_tier);
+	catch_all(limiter.running.maps[MAP_TIERS], &caught_tier);
 	for (int i = 0; i < KNOWN; i++)
 		passes(drawn_address(&seed, STEADY & 0xff000000));
 	denied = packets_of(&limiter, REASON_DENIED);

@@ -552,9 +552,11 @@ static struct row rows[] = {
 	},
 	{
 		.name = "O-117: CAP_SYS_ADMIN is missing",
-		.refusal = REFUSAL(.err = -EPERM, .effective_caps = WITHOUT(CAP_SYS_ADMIN)),
+		.refusal = REFUSAL(.step = STEP_FIND, .err = -EPERM,
+				   .effective_caps = WITHOUT(CAP_SYS_ADMIN)),
 		.status = EXIT_FAILED,
-		.says = {"lacks CAP_SYS_ADMIN ("},
+		.says = {"cannot find what is attached to", "no pin in /sys/fs/bpf/xdp-limit",
+			 "lacks CAP_SYS_ADMIN to open", "BPF_PROG_GET_FD_BY_ID: EPERM"},
 		.silent_about = {"CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"},
 	},
 	{
