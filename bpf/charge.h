@@ -123,18 +123,17 @@ INLINE enum charge charge_roomy_slot(__u64 *word, __u64 now, const volatile stru
 }
 
 /**
- * Charge @cost ticks to @word, which held @seen, at @now ticks. @left is what the charge left there, for
- * undo. Refusing reads only: a bucket over its limit costs other CPUs nothing.
+ * Charge @cost ticks to @word, which held @seen, at @now ticks, in so many tries at most. @left is what the
+ * charge left there, for undo. Refusing reads only: a bucket over its limit costs other CPUs nothing.
  */
 INLINE enum charge charge_seen(__u64 *word, __u64 seen, __u64 now,
 			       const volatile struct limit *limit, __u64 cost,
-			       const struct owner *owner, __u64 *left)
+			       const struct owner *owner, int most_tries, __u64 *left)
 {
-
 	/* The word `unlimited`: nothing to write, so nothing to lose to another CPU. */
 	if (!limit->multiplier)
 		return CHARGED;
-	for (int tries = 0; tries < CHARGE_TRIES; tries++) {
+	for (int tries = 0; tries < most_tries; tries++) {
 		__u64 debt = gcra_debt(seen & ~owner->mask, now);
 		__u64 next = (now + debt + cost) | owner->fingerprint;
 		__u64 found;
@@ -165,7 +164,17 @@ INLINE enum charge charge_word(__u64 *word, __u64 now, const volatile struct lim
 {
 	const struct owner nobody = {0, 0};
 
-	return charge_seen(word, READ_ONCE(*word), now, limit, cost, &nobody, left);
+	return charge_seen(word, READ_ONCE(*word), now, limit, cost, &nobody, CHARGE_TRIES, left);
+}
+
+/* The same in one try, where another CPU's being faster leads to a call and not through each of the others. */
+INLINE enum charge try_charge_word(__u64 *word, __u64 now, const volatile struct limit *limit,
+				   __u64 cost)
+{
+	const struct owner nobody = {0, 0};
+	__u64 left;
+
+	return charge_seen(word, READ_ONCE(*word), now, limit, cost, &nobody, 1, &left);
 }
 
 /**

@@ -22,7 +22,6 @@ struct course {
 	struct choice *choice;
 	struct charge_log *log;
 	void *groups[MAX_KINDS]; /* by position in config.kinds; see find_groups() */
-	bool closed;		 /* it would have needed a new entry, and the gate was closed */
 };
 
 /*
@@ -85,8 +84,9 @@ INLINE bool enforces(const struct course *course, __u32 k)
  * was found, which nobody uses: with "NULL or a group" in each place the verifier would walk the
  * rest of the program once for each combination.
  */
-INLINE bool find_groups(struct course *course)
+INLINE enum reason find_groups(struct course *course)
 {
+	bool closed = false;
 	void *any = NULL;
 
 	/* All of them first: the verifier doesn't see that nobody looks at them after a failure. */
@@ -101,11 +101,10 @@ INLINE bool find_groups(struct course *course)
 		    !(course->choice->met & config.kinds[k].limits))
 			continue;
 		fill_key(course->packet, k, &key);
-		course->groups[k] = find_or_create(&key, course->choice->load.now_ns,
-						   &course->closed);
+		course->groups[k] = find_or_create(&key, course->choice->load.now_ns, &closed);
 		if (!course->groups[k]) {
 			course->choice->only_observed = !enforces(course, k);
-			return false;
+			return closed ? REASON_GATE_CLOSED : REASON_TABLE_FULL;
 		}
 		any = course->groups[k];
 	}
@@ -114,7 +113,7 @@ INLINE bool find_groups(struct course *course)
 		if (!course->groups[k])
 			course->groups[k] = any;
 	}
-	return true;
+	return REASON_NONE;
 }
 
 /* ---- one of the limits ---- */
@@ -432,8 +431,9 @@ __noinline int charge_chosen(struct packet *packet, struct choice *choice)
 	course.log = bpf_map_lookup_elem(&charges, &index);
 	if (!packet || !choice || !course.log)
 		return REASON_UNLIMITED;
-	if (!find_groups(&course))
-		return course.closed ? REASON_GATE_CLOSED : REASON_TABLE_FULL;
+	reason = find_groups(&course);
+	if (reason != REASON_NONE)
+		return reason;
 	result = check_all(&course);
 	if (result == CHARGED)
 		result = charge_all(&course);

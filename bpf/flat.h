@@ -210,12 +210,14 @@ __noinline int claim_slot(struct flat_block *block, __u64 hash, __u64 victim, __
 	now = limit_ticks(limit, load->now_ns);
 	debt = gcra_debt(seen & ~owner.mask, now);
 	result = admit_newcomer(limit, debt, cost);
+	/* Now, and the time loaded again below: the call leaves no stack to keep what goes into them. */
+	load->left = (now + debt + cost) | owner.fingerprint;
 	/* With several limits the gate was asked before any was charged. */
-	if (result == CHARGED && config.alone && config.gate_used && !gate_opens(load->now_ns))
+	if (result == CHARGED && config.alone && config.gate_used &&
+	    !gate_opens(READ_ONCE(load->now_ns)))
 		return GATED;
 	if (result != CHARGED)
 		return result;
-	load->left = (now + debt + cost) | owner.fingerprint;
 	if (CAS(word, seen, load->left) != seen)
 		return MOVED;
 	count_claim(seen & owner.mask, debt);
@@ -240,7 +242,7 @@ __noinline int charge_known(struct flat_block *block, __u64 hash, __u32 slot, __
 	if (!limit_cost(limit, load->packets, load->bytes, &cost))
 		return REFUSED;
 	return charge_seen(word, seen, limit_ticks(limit, load->now_ns), limit, cost, &owner,
-			   &load->left);
+			   CHARGE_TRIES, &load->left);
 }
 
 /* One look at the block. @slot: what was charged, or was to be. */

@@ -14,9 +14,32 @@
 struct judgement {
 	struct bucket_key key __attribute__((aligned(8))); /* of group, where one limit is alone */
 	bool observed; /* passes only because a limit does no more than observe */
-	bool flat;     /* the table's type: of each program, so that it has no code for the other */
 	void *group;   /* or block; NULL: chosen.h has counted already, or no limit was asked */
 };
+
+/* Cold: another CPU was faster. */
+__noinline int charge_again(__u64 *word, __u64 now, __u64 cost)
+{
+	enum charge result;
+	__u64 left;
+
+	if (!word)
+		return REFUSED;
+	result = charge_word(word, now, &config.limits[0], cost, &left);
+	return result == REFUSED ? LOST_RACE : result;
+}
+
+INLINE int charge_alone(__u64 *word, const struct load *load)
+{
+	const volatile struct limit *limit = &config.limits[0];
+	__u64 cost, now = now_in_ticks(limit, load->now_ns);
+	enum charge result;
+
+	if (!limit_cost(limit, load->packets, load->bytes, &cost))
+		return REFUSED;
+	result = try_charge_word(word, now, limit, cost);
+	return result == LOST_RACE ? charge_again(word, now, cost) : (int)result;
+}
 
 /* A refusal is where a word that isn't ours shows, and where a lost cost is known. */
 INLINE enum reason refuse_alone(enum charge result, __u64 *word)
@@ -35,14 +58,14 @@ INLINE enum reason limit_alone(const struct packet *packet, __u64 now_ns,
 	const struct load load = {now_ns, packet->segments, packet->length, 0};
 	bool closed = false;
 	enum charge result;
-	__u64 *word, left;
+	__u64 *word;
 
 	kind_key(packet, &config.kinds[0], &judgement->key);
 	judgement->group = find_or_create(&judgement->key, now_ns, &closed);
 	if (!judgement->group)
 		return closed ? REASON_GATE_CLOSED : REASON_TABLE_FULL;
 	word = group_word(judgement->group, config.limits[0].slot);
-	result = charge_bucket(word, &config.limits[0], &load, &left);
+	result = charge_alone(word, &load);
 	return result == CHARGED ? REASON_CONFORMING : refuse_alone(result, word);
 }
 
@@ -80,37 +103,41 @@ INLINE int charge_several(struct packet *packet, struct choice *choice, bool fla
 }
 
 INLINE enum reason limit_several(struct packet *packet, __u32 met, __u64 now_ns,
-				 struct judgement *judgement)
+				 struct judgement *judgement, bool flat)
 {
 	struct choice choice = {
 		.load = {now_ns, packet->segments, packet->length, 0},
 		.met = met,
 		.tier = find_tier(packet),
 	};
-	int reason = charge_several(packet, &choice, judgement->flat);
+	int reason = charge_several(packet, &choice, flat);
 
 	/* Limits that only observe drop nothing, for want of a place neither. */
 	if (config.observed_limits && config.observed_limits != config.all_limits &&
 	    choice.only_observed) {
 		choice.met &= ~config.observed_limits;
-		reason = charge_several(packet, &choice, judgement->flat);
+		reason = charge_several(packet, &choice, flat);
 	}
 	judgement->observed = choice.observed;
 	/* The comparison is a bound to the verifier, which knows nothing of what a call returns. */
 	return reason >= 0 && reason < REASON_COUNT ? reason : REASON_UNLIMITED;
 }
 
-/** Charge @packet to every limit that it meets, or to none. */
-INLINE enum reason limits(struct packet *packet, struct clock *clock, struct judgement *judgement)
+/**
+ * Charge @packet to every limit that it meets, or to none. @flat, the table's type, is a constant of each
+ * program: it has no code for the other type.
+ */
+INLINE enum reason limits(struct packet *packet, struct clock *clock, struct judgement *judgement,
+			  bool flat)
 {
 	__u32 met = classify(packet);
 
 	if (!met)
 		return REASON_UNLIMITED;
 	if (!config.alone)
-		return limit_several(packet, met, clock_ns(clock), judgement);
-	return judgement->flat ? limit_alone_flat(packet, clock_ns(clock), judgement)
-			       : limit_alone(packet, clock_ns(clock), judgement);
+		return limit_several(packet, met, clock_ns(clock), judgement, flat);
+	return flat ? limit_alone_flat(packet, clock_ns(clock), judgement)
+		    : limit_alone(packet, clock_ns(clock), judgement);
 }
 
 #endif

@@ -24,8 +24,7 @@ INLINE bool counts_windows(const volatile struct limit *limit)
 
 INLINE bool keeps_log(const volatile struct limit *limit)
 {
-	return config.algorithms & 1 << ALGORITHM_SLIDING_LOG &&
-	       limit->algorithm == ALGORITHM_SLIDING_LOG;
+	return has_logs() && limit->algorithm == ALGORITHM_SLIDING_LOG;
 }
 
 /* @tight: there is no room for as much from every CPU at once, so that a charge may lose a race. */

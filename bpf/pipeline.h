@@ -41,14 +41,14 @@ INLINE enum reason exempt(const struct packet *packet, bool parsed, struct clock
 }
 
 INLINE enum reason judge(struct xdp_md *ctx, struct packet *packet, struct clock *clock,
-			 struct judgement *judgement)
+			 struct judgement *judgement, bool flat)
 {
 	enum reason parsed = parse(ctx, packet), reason = parsed;
 
 	if (parsed == REASON_NONE || (parsed == REASON_MALFORMED && charges_malformed(packet)))
 		reason = exempt(packet, parsed == REASON_NONE, clock);
 	if (reason == REASON_NONE)
-		reason = limits(packet, clock, judgement);
+		reason = limits(packet, clock, judgement, flat);
 	if (parsed == REASON_MALFORMED && config.actions[reason] == XDP_PASS)
 		return REASON_MALFORMED;
 	return reason;
@@ -61,8 +61,8 @@ INLINE int pipeline(struct xdp_md *ctx, struct clock *clock, bool flat)
 
 	judgement.group = NULL;
 	judgement.observed = false;
-	judgement.flat = flat;
-	return verdict(ctx, judge(ctx, &packet, clock, &judgement), &packet, &judgement, clock);
+	return verdict(ctx, judge(ctx, &packet, clock, &judgement, flat), &packet, &judgement,
+		       clock, flat);
 }
 
 /* Whether nobody confirmed in time: then the former state is back, though no process lives. */

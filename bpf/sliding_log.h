@@ -7,6 +7,15 @@
 #include "events.h"
 #include "maps.h"
 
+/*
+ * Whether a limit of the policy keeps a log. Each function below asks first: kernels before 6.9 verify global
+ * functions that nobody calls too.
+ */
+INLINE bool has_logs(void)
+{
+	return config.algorithms & 1 << ALGORITHM_SLIDING_LOG;
+}
+
 /* Where the packet under way keeps the key of the log that it asks. */
 INLINE struct log_key *key_of_log(void)
 {
@@ -80,15 +89,16 @@ INLINE void put_back(struct log_slots *log, __u64 now, __u64 window_ns, __u32 sl
 /** Whether the limit at @place has @units slots; reads only. */
 __noinline int check_slots(__u32 place, __u64 now_ns, __u32 units)
 {
-	struct log_slots *log = find_slots();
 	const volatile struct limit *limit;
+	struct log_slots *log;
 	__u32 open;
 
-	if (place >= LIMIT_PLACES)
+	if (!has_logs() || place >= LIMIT_PLACES)
 		return REFUSED;
 	limit = &config.limits[place];
 	if (units > limit->max_units)
 		return REFUSED;
+	log = find_slots();
 	if (!log || !limit->multiplier)
 		return CHARGED;
 	open = open_slots(log, log_time(now_ns), limit);
@@ -132,7 +142,7 @@ __noinline int take_slots(__u32 place, __u64 now_ns, __u32 units, __u64 *taken)
 	const volatile struct limit *limit;
 	struct log_slots *log;
 
-	if (!taken || place >= LIMIT_PLACES)
+	if (!has_logs() || !taken || place >= LIMIT_PLACES)
 		return REFUSED;
 	*taken = 0;
 	limit = &config.limits[place];
@@ -149,7 +159,7 @@ __noinline int take_slots(__u32 place, __u64 now_ns, __u32 units, __u64 *taken)
 /** Give back the slots that a packet took which another limit refused. */
 __noinline int return_slots(__u32 place, __u64 now_ns, __u64 taken)
 {
-	struct log_slots *log = find_slots();
+	struct log_slots *log = has_logs() ? find_slots() : NULL;
 
 	if (log && place < LIMIT_PLACES)
 		put_back(log, log_time(now_ns), config.limits[place].multiplier, taken);

@@ -26,7 +26,7 @@ INLINE void count_reason(struct reason_count *count, const struct increment *by,
 
 /* A limit that is alone; chosen.h counts for several. */
 INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judgement, __u64 now_ns,
-			const struct increment *by, bool would_drop)
+			const struct increment *by, bool would_drop, bool flat)
 {
 	const volatile struct limit *limit = &config.limits[0];
 	struct limit_count *count = &mine->limits[limit->id % MAX_LIMITS];
@@ -34,7 +34,7 @@ INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judge
 	add_local(&count->tally, by);
 	if (would_drop)
 		count->would_drop_packets += by->packets;
-	if (!judgement->flat)
+	if (!flat)
 		count_tally(&judgement->key, group_born(judgement->group),
 			    group_tally(judgement->group, limit->slot), limit->slot, by);
 	else if (by->dropped || would_drop)
@@ -42,7 +42,7 @@ INLINE void count_alone(struct cpu_counters *mine, const struct judgement *judge
 }
 
 INLINE int verdict(struct xdp_md *ctx, enum reason reason, struct packet *packet,
-		   const struct judgement *judgement, const struct clock *clock)
+		   const struct judgement *judgement, const struct clock *clock, bool flat)
 {
 	bool drop = config.actions[reason] == XDP_DROP;
 	struct increment by = {
@@ -57,7 +57,7 @@ INLINE int verdict(struct xdp_md *ctx, enum reason reason, struct packet *packet
 	if (mine) {
 		count_reason(&mine->reasons[reason], &by, would_drop || judgement->observed);
 		if (config.alone && judgement->group)
-			count_alone(mine, judgement, clock->ns, &by, would_drop);
+			count_alone(mine, judgement, clock->ns, &by, would_drop, flat);
 	}
 	if (is_worth_telling(reason, drop))
 		tell(ctx, packet, reason, clock->ns);

@@ -133,7 +133,7 @@ int bench_lookup(struct xdp_md *ctx)
 SEC("xdp")
 int bench_judge(struct xdp_md *ctx)
 {
-	struct judgement judgement = {.flat = config.flat};
+	struct judgement judgement = {};
 	struct packet packet = {};
 	struct clock clock = {};
 	enum reason reason;
@@ -141,7 +141,7 @@ int bench_judge(struct xdp_md *ctx)
 
 	if (!draw(ctx, &drawn))
 		return XDP_ABORTED;
-	reason = judge(ctx, &packet, &clock, &judgement);
+	reason = judge(ctx, &packet, &clock, &judgement, config.flat);
 	USED(&judgement);
 	return config.actions[reason];
 }
@@ -150,7 +150,7 @@ int bench_judge(struct xdp_md *ctx)
 SEC("xdp")
 int bench_reasons(struct xdp_md *ctx)
 {
-	struct judgement judgement = {.flat = config.flat};
+	struct judgement judgement = {};
 	struct packet packet = {};
 	struct clock clock = {};
 	enum reason reason;
@@ -158,9 +158,9 @@ int bench_reasons(struct xdp_md *ctx)
 
 	if (!draw(ctx, &drawn))
 		return XDP_ABORTED;
-	reason = judge(ctx, &packet, &clock, &judgement);
+	reason = judge(ctx, &packet, &clock, &judgement, config.flat);
 	judgement.group = NULL;
-	return verdict(ctx, reason, &packet, &judgement, &clock);
+	return verdict(ctx, reason, &packet, &judgement, &clock, config.flat);
 }
 
 /* The kernel's own stack checks IPv4's checksum: right again for the source that was drawn. */

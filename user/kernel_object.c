@@ -131,13 +131,15 @@ int object_fresh_maps(struct bpf_object *object, const struct table_identity *ta
 	return err ?: size_flat(object, table);
 }
 
-/* Maps that the program itself never touches: they live and are found with it all the same. */
+/* Maps that some of the programs never touch: they live and are found with each of them all the same. */
 static int bind_maps(int program, const int maps[MAP_COUNT])
 {
-	static const int only_ours[] = {MAP_TABLE, MAP_LEDGER, MAP_DURATIONS};
+	static const int untouched[] = {MAP_TABLE,   MAP_LEDGER,    MAP_PREVIOUS,    MAP_DURATIONS,
+					MAP_BUCKETS, MAP_LOG_SLOTS, MAP_TALLY_CACHE, MAP_FLAT,
+					MAP_LIMITED, MAP_LOSSES};
 
-	for (size_t i = 0; i < sizeof(only_ours) / sizeof(only_ours[0]); i++)
-		if (bpf_prog_bind_map(program, maps[only_ours[i]], NULL))
+	for (size_t i = 0; i < sizeof(untouched) / sizeof(untouched[0]); i++)
+		if (bpf_prog_bind_map(program, maps[untouched[i]], NULL))
 			return -errno;
 	return 0;
 }
