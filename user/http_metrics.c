@@ -38,7 +38,8 @@ static int gather_limiter(const struct service *service, struct known_interface 
 	const struct running *running = &gathered->target.running;
 	const struct source_request worst = {.top = service->top};
 	struct complaint why;
-	int err = live_count(running, metrics->list_entries);
+	int err = live_count(running, metrics->list_entries)
+			  ?: read_durations(running, &metrics->durations);
 
 	if (service->run_statistics)
 		metrics->has_run = !program_run_stats(running, &metrics->run_ns,

@@ -224,6 +224,50 @@ static void write_run_time(struct metrics_writer *writer, const struct interface
 		metrics_decimal(writer, WITH(of), (double)of->run_ns / NS_PER_SECOND);
 }
 
+/* Exact bounds up to a millisecond; what a check takes lies well within. */
+#define FIRST_BOUND 5
+#define LAST_BOUND  20
+#define BOUNDS	    (LAST_BOUND - FIRST_BOUND + 1)
+
+static void write_durations(struct metrics_writer *writer, const struct interface_metrics *of)
+{
+	uint64_t counts[BOUNDS + 1] = {0};
+	double bounds[BOUNDS];
+	const struct metric_histogram histogram = {
+		.counts = counts,
+		.bounds = bounds,
+		.count = BOUNDS + 1,
+		.sum = (double)of->durations.sum_ns / NS_PER_SECOND,
+	};
+
+	if (!of->summary->config.measure)
+		return;
+	for (int i = 0; i < BOUNDS; i++)
+		bounds[i] = (double)(1ULL << (FIRST_BOUND + i)) / NS_PER_SECOND;
+	/* What is counted at i is shorter than 2^(i+1) ns. */
+	for (int i = 0; i < DURATION_BUCKETS; i++) {
+		int at = i + 1 < FIRST_BOUND ? 0 : i + 1 - FIRST_BOUND;
+
+		counts[at < BOUNDS ? at : BOUNDS] += of->durations.counts[i];
+	}
+	metrics_histogram(writer, WITH(of), &histogram);
+}
+
+static void write_events_lost(struct metrics_writer *writer, const struct interface_metrics *of)
+{
+#define X_KIND(NAME, name, per_second, text) #name,
+	static const char *const kinds[] = {XDP_LIMIT_EVENT_KINDS(X_KIND)};
+	const struct event_count *events = &of->summary->counters.events;
+	uint64_t overflowed = 0;
+
+	for (int i = 0; i < EVENT_KERNEL_KINDS; i++)
+		metrics_number(writer, WITH(of, {"cause", "rate_cap"}, {"kind", kinds[i]}),
+			       events->capped[i]);
+	for (int i = 0; i < EVENT_READERS; i++)
+		overflowed += events->overflowed[i];
+	metrics_number(writer, WITH(of, {"cause", "reader_full"}), overflowed);
+}
+
 static void write_sources(struct metrics_writer *writer, const struct interface_metrics *of)
 {
 	const struct selection *selection = of->sources ? &of->sources->selection : NULL;
@@ -293,6 +337,10 @@ static const struct family {
 	 "Whether new sources are refused now; how many packets: reason gate_closed."},
 	{"xdp_limit_list_entries", METRIC_GAUGE, write_lists,
 	 "Entries that live on the live lists; bans with those that limits made."},
+	{"xdp_limit_events_lost", METRIC_COUNTER, write_events_lost,
+	 "Events that no reader got: too many of a kind, or a reader's buffer was full."},
+	{"xdp_limit_check_duration_seconds", METRIC_HISTOGRAM, write_durations,
+	 "What checks took, of the packets that the policy's key measure samples."},
 	{"xdp_limit_program_runs", METRIC_COUNTER, write_runs,
 	 "Runs of the program that the kernel measured; a new policy begins at 0."},
 	{"xdp_limit_program_run_seconds", METRIC_COUNTER, write_run_time, "Time of these runs."},

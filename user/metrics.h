@@ -14,6 +14,7 @@ struct interface_metrics {
 	const struct source_list *sources; /* the worst; NULL: not asked for */
 	uint64_t evicted;		   /* never less than it was */
 	uint64_t list_entries[LIVE_COUNT];
+	struct histogram durations;
 	bool has_run; /* the kernel measures */
 	uint64_t run_ns, run_count;
 };

@@ -126,34 +126,72 @@ static void write_value(FILE *out, const char *text)
 	}
 }
 
-static void write_name(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX])
+static const char *write_label(FILE *out, const char *before, const char *name, const char *value)
+{
+	if (!value)
+		return before;
+	fprintf(out, "%s%s=\"", before, name);
+	write_value(out, value);
+	fputc('"', out);
+	return ",";
+}
+
+/* @bound: of a histogram's bucket; NULL: none. */
+static void write_name(struct metrics_writer *writer, const char *suffix,
+		       const struct metric_label labels[LABELS_MAX], const char *bound)
 {
 	const char *before = "{";
 
-	fprintf(writer->out, "%s%s", writer->family, suffix_of(writer));
-	for (int i = 0; i < LABELS_MAX && labels[i].name; i++) {
-		if (!labels[i].value)
-			continue;
-		fprintf(writer->out, "%s%s=\"", before, labels[i].name);
-		write_value(writer->out, labels[i].value);
-		fputc('"', writer->out);
-		before = ",";
-	}
+	fprintf(writer->out, "%s%s", writer->family, suffix);
+	for (int i = 0; i < LABELS_MAX && labels[i].name; i++)
+		before = write_label(writer->out, before, labels[i].name, labels[i].value);
+	before = write_label(writer->out, before, "le", bound);
 	fputs(*before == ',' ? "} " : " ", writer->out);
+}
+
+static void write_number(struct metrics_writer *writer, const char *suffix,
+			 const struct metric_label labels[LABELS_MAX], const char *bound,
+			 uint64_t value)
+{
+	write_name(writer, suffix, labels, bound);
+	fprintf(writer->out, "%" PRIu64 "\n", value);
+}
+
+static void write_decimal(struct metrics_writer *writer, const char *suffix,
+			  const struct metric_label labels[LABELS_MAX], double value)
+{
+	write_name(writer, suffix, labels, NULL);
+	fprintf(writer->out, "%.9f\n", value);
 }
 
 void metrics_number(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX],
 		    uint64_t value)
 {
-	write_name(writer, labels);
-	fprintf(writer->out, "%" PRIu64 "\n", value);
+	write_number(writer, suffix_of(writer), labels, NULL, value);
 }
 
 void metrics_decimal(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX],
 		     double value)
 {
-	write_name(writer, labels);
-	fprintf(writer->out, "%.9f\n", value);
+	write_decimal(writer, suffix_of(writer), labels, value);
+}
+
+void metrics_histogram(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX],
+		       const struct metric_histogram *histogram)
+{
+	uint64_t sum = 0;
+	char bound[32];
+
+	for (size_t i = 0; i < histogram->count; i++) {
+		if (i + 1 < histogram->count)
+			snprintf(bound, sizeof(bound), "%.9g", histogram->bounds[i]);
+		else
+			snprintf(bound, sizeof(bound), "+Inf");
+		sum += histogram->counts[i];
+		write_number(writer, "_bucket", labels, bound, sum);
+	}
+	write_decimal(writer, "_sum", labels, histogram->sum);
+	write_number(writer, "_count", labels, NULL, sum);
 }
 
 void metrics_end(struct metrics_writer *writer)

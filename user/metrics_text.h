@@ -46,6 +46,18 @@ void metrics_number(struct metrics_writer *writer, const struct metric_label lab
 void metrics_decimal(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX],
 		     double value);
 
+/* What a histogram's samples are made of. */
+struct metric_histogram {
+	const uint64_t *counts; /* above the bound before, up to their own; the last: above all */
+	const double *bounds;	/* rising; one less than counts */
+	size_t count;		/* of counts */
+	double sum;
+};
+
+/** metrics_histogram - the samples of one series of the family. */
+void metrics_histogram(struct metrics_writer *writer, const struct metric_label labels[LABELS_MAX],
+		       const struct metric_histogram *histogram);
+
 /** metrics_end - what the format has at its end. */
 void metrics_end(struct metrics_writer *writer);
 

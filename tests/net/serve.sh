@@ -157,6 +157,7 @@ promtool_likes_it() {
 	topology neighbours
 	run_policy <<-'END'
 		table: {sources: 1024, type: flat}
+		measure: 1
 		limits: [{name: default, rate: 1/h, burst: 50}, {name: total, per: interface, rate: 1/h, burst: 60}]
 	END
 	serve --top 5
@@ -183,6 +184,26 @@ run_time() {
 	stop "$SERVE"
 	serve --no-run-time
 	expect_equal "runs" "$(metric xdp_limit_program_runs_total)" none
+}
+
+# Cumulative buckets; each packet is measured.
+histogram() {
+	local counts
+
+	topology neighbours
+	run_policy <<<'{measure: 1, limits: [{name: default, rate: 1/h, burst: 10}]}'
+	serve
+	send --frame udp4 --count 100
+	ask /metrics
+	expect_equal "count" "$(metric_of xdp_limit_check_duration_seconds_count)" \
+		"$(status_field .totals.packets)"
+	expect_equal "up to infinity" "$(metric_of xdp_limit_check_duration_seconds_bucket 'le="[+]Inf"')" \
+		"$(metric_of xdp_limit_check_duration_seconds_count)"
+	counts=$(sed -n 's/^xdp_limit_check_duration_seconds_bucket.* //p' <<<"$BODY")
+	expect_equal "buckets" "$(sort -n <<<"$counts")" "$counts"
+	grep -q '_bucket{interface="rv0",le="3.2e-08"} ' <<<"$BODY" || fail "no bucket of 32 ns: $BODY"
+	apply_policy <<<'limits: [{name: default, rate: 1/h, burst: 10}]'
+	expect_equal "count" "$(metric xdp_limit_check_duration_seconds_count)" none
 }
 
 bans_counted() {
@@ -612,6 +633,7 @@ run_case "K10: command, JSON and metrics agree to the packet" numbers_agree
 run_case "K10: reset --counters" after_reset
 run_case "promtool check metrics, and OpenMetrics when asked for" promtool_likes_it
 run_case "run time and run count, while it serves" run_time
+run_case "the histogram of what a check takes" histogram
 run_case "bans: of commands, of limits, ended" bans_counted
 run_case "get and auth: the tightest limit speaks in the headers" headers_of_get
 run_case "auth: allowed, denied, banned" listed
