@@ -46,14 +46,14 @@ void http_give_json(struct http_answer *answer, unsigned int status, struct json
 void http_refuse(struct http_answer *answer, unsigned int status, const char *format, ...)
 {
 	struct json_object *object = json_object_new_object();
-	char text[640];
+	struct complaint reason;
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	complain_list(&reason, 0, format, arguments);
 	va_end(arguments);
-	utf8_clean(text);
-	json_put_text(object, "error", text);
+	utf8_clean(reason.text);
+	json_put_text(object, "error", reason.text);
 	http_give_json(answer, status, object);
 }
 

@@ -9,20 +9,18 @@
 
 bool host_is_local(const char *host)
 {
-	char name[INET6_ADDRSTRLEN + 2];
+	char name[INET6_ADDRSTRLEN];
 	struct in6_addr address;
-	size_t length;
+	bool brackets = *host == '[';
+	size_t length = strcspn(host += brackets, brackets ? "]" : ":");
+	const char *behind = host + length;
 
-	if (*host == '[') {
-		length = strcspn(++host, "]");
-		if (host[length] != ']' || (host[length + 1] && host[length + 1] != ':'))
-			return false;
-	} else {
-		length = strcspn(host, ":");
-	}
+	if (brackets && (*behind++ != ']' || (*behind && *behind != ':')))
+		return false;
 	if (length >= sizeof(name))
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)length, host);
-	return !strcasecmp(name, "localhost") || inet_pton(AF_INET, name, &address) == 1 ||
-	       inet_pton(AF_INET6, name, &address) == 1;
+	if (brackets)
+		return inet_pton(AF_INET6, name, &address) == 1;
+	return !strcasecmp(name, "localhost") || inet_pton(AF_INET, name, &address) == 1;
 }

@@ -72,7 +72,8 @@ static int decode(const char *from, size_t length, char *to)
 	*to = '\0';
 	for (size_t step; *start; start += step) {
 		step = utf8_length(start);
-		if (!step)
+		/* Control characters of the second set are two bytes of UTF-8. */
+		if (!step || (*start == '\xc2' && (unsigned char)start[1] < 0xa0))
 			return -EINVAL;
 	}
 	return 0;
