@@ -180,6 +180,22 @@ no_forbidden_helpers() {
 	done
 }
 
+# ---- helpers: O-111 ------------------------------------------------------------------------------
+# Linux 5.15's newest is 175. Newer ones that are called only where the loader found them: the length of a
+# frame with fragments (188) and its bytes (189), both of 5.18.
+NEWEST=175
+PROBED="188 189"
+
+no_newer_helpers() {
+	local number
+
+	[ "$(command -v llvm-objdump)" ] || skip "needs llvm-objdump"
+	for number in $(helpers_of "$OBJECT"); do
+		[ "$number" -le "$NEWEST" ] || [[ " $PROBED " == *" $number "* ]] ||
+			fail "calls helper $number, which Linux 5.15 doesn't have, without a probe"
+	done
+}
+
 # What the kernel made of it: map look-ups are inlined, names of helpers stand in the listing.
 no_forbidden_calls_loaded() {
 	local listing
@@ -281,7 +297,10 @@ run_case "O-117: without any capability they are named" no_root
 run_case "O-117: CAP_SYS_ADMIN stands in for each of the others" one_dropped
 run_case "O-117: CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are enough for every command" minimal
 run_case "O-117: so are CAP_SYS_ADMIN and CAP_NET_ADMIN" sys_admin
-run_case "O-118: the object calls no helper that lockdown forbids" no_forbidden_helpers
+run_case "O-111: the object calls no helper that Linux 5.15 lacks, bpf_loop among them, but those probed for" \
+	no_newer_helpers
+run_case "O-118 O-108: the object calls no helper that lockdown forbids or that prints to the trace" \
+	no_forbidden_helpers
 run_case "O-118: nor does the loaded program" no_forbidden_calls_loaded
 run_case "O-119: a memory limit of 64 MiB: refused with the estimate, a small table starts" \
 	memory_limited
