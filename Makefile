@@ -240,7 +240,7 @@ PACKAGE_TESTS := $(wildcard tests/package/*.sh)
 packaged: all manuals completion $(UNITS)
 
 .PHONY: check-package
-check-package: packaged $(TEST_TOOLS) ## try manual pages, completion and the unit (root)
+check-package: packaged $(TEST_TOOLS) $(FAULT_PROGRAM) ## try manual pages, completion and the unit (root)
 	@tests/run $(PACKAGE_TESTS)
 
 # As root the build belongs to root: given back to who called sudo.
@@ -254,7 +254,7 @@ setup: ## install what building and testing needs (root)
 check: setup ## build and run all tests, also under sanitizers (root)
 	$(Q)$(MAKE) tests packaged
 	$(Q)$(MAKE) SANITIZE=1 sanitized
-	@tests/run unit prog net $(PACKAGE_TESTS) $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
+	@SOAK_SECONDS=15 SOAK_SEED=1 tests/run unit prog net $(PACKAGE_TESTS) tests/soak/soak.sh $(patsubst tests/%.c,build/asan/tests/%,$(wildcard tests/unit/test_*.c)) \
 		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); \
 		status=$$?; $(give_back); exit $$status
 

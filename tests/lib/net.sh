@@ -37,6 +37,9 @@
 #                                     program, or in_srv, in_cli, limit; not another function
 #  stop PID                           SIGTERM and wait (SIGKILL after 5 s)
 #
+#  holder_start OPTION...             xdpl-hold holds rv0, with a foreign program or with ours
+#  holder_kill                        SIGKILL
+#
 #  limit COMMAND...                   xdp-limit with --netns $SRV
 #  attach [OPTION...]                 limit attach rv0
 #  status_field FILTER                of `status rv0 --json`, through jq -r
@@ -63,6 +66,7 @@ _net_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 XDP_LIMIT=${XDP_LIMIT:-$_net_tests/../build/xdp-limit}
 XDPL_SEND=${XDPL_SEND:-$_net_tests/../build/tests/tools/xdpl-send}
+HOLD=${HOLD:-$_net_tests/../build/tests/tools/xdpl-hold}
 PIN_ROOT=/sys/fs/bpf/xdp-limit
 
 SRV4=192.0.2.1
@@ -198,6 +202,18 @@ _net_kill() {
 
 _net_gone() {
 	! kill -0 "$1"
+}
+
+holder_start() {
+	rm -f "$SCRATCH/ready"
+	# Not `ip netns exec`, which hides the bpffs.
+	background HOLDER nsenter --net="/run/netns/$SRV" "$HOLD" --ready "$SCRATCH/ready" "$@" rv0
+	wait_for 5 test -e "$SCRATCH/ready"
+}
+
+holder_kill() {
+	kill -KILL "$HOLDER"
+	wait "$HOLDER" 2>/dev/null || true
 }
 
 stop() {

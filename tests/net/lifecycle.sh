@@ -5,13 +5,11 @@
 . "$(dirname "$0")/../lib/net.sh"
 
 FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
-HOLD=${HOLD:-$_net_tests/../build/tests/tools/xdpl-hold}
 [ -x "$HOLD" ] || skip "needs $HOLD"
 [ -x "$FAULTY" ] || skip "needs $FAULTY"
 [ "$(command -v bpftool)" ] || skip "needs bpftool"
 
 SMALL=(--sources 1024)
-HOLDER=
 
 # ---- the hook ------------------------------------------------------------------------------------
 program_id() {
@@ -29,18 +27,6 @@ link_id() {
 # bpftool asks the kernel; the program stands there once for each way it is attached.
 attachments() {
 	in_srv bpftool -j net show dev rv0 | jq '.[0].xdp | length'
-}
-
-holder_start() {
-	rm -f "$SCRATCH/ready"
-	# Not `ip netns exec`, which hides the bpffs.
-	background HOLDER nsenter --net="/run/netns/$SRV" "$HOLD" --ready "$SCRATCH/ready" "$@" rv0
-	wait_for 5 test -e "$SCRATCH/ready"
-}
-
-holder_kill() {
-	kill -KILL "$HOLDER"
-	wait "$HOLDER" 2>/dev/null || true
 }
 
 # Exactly one attachment, ours, held by the pinned link, and it does its work.

@@ -7,6 +7,7 @@
 
 UNIT=$_policy_tests/../${BUILD:-build}/service/xdp-limit@.service
 SBIN=$(sed -n 's,^ExecStart=\(.*\)/xdp-limit attach .*,\1,p' "$UNIT")
+FAULTY=${FAULTY:-$_policy_tests/../build/tests/xdp-limit-faults}
 CAPABILITIES=
 
 unit_capabilities() {
@@ -42,7 +43,7 @@ run_unit() {
 	# shellcheck disable=SC2086 # words
 	${UNDER-} nsenter --net="/run/netns/$SRV" setpriv --no-new-privs --inh-caps=-all \
 		--bounding-set="$(bounds $CAPABILITIES)" env -i PATH="$PATH" \
-		SERVICE_RESULT="${SERVICE_RESULT-}" "$@"
+		SERVICE_RESULT="${SERVICE_RESULT-}" FAULT="${FAULT-}" "$@"
 }
 
 # As systemd: a failed start is followed by ExecStopPost alone, a stop by both.
@@ -54,7 +55,7 @@ unit_start() {
 	} >/dev/null 2>&1
 	case $status in
 	0) return 0 ;;
-	1??) SERVICE_RESULT=signal UNDER='' expect run_unit ExecStopPost ;;
+	1??) SERVICE_RESULT=signal UNDER='' FAULT='' expect run_unit ExecStopPost ;;
 	*) SERVICE_RESULT=exit-code UNDER='' expect run_unit ExecStopPost ;;
 	esac
 	return 1
@@ -186,6 +187,10 @@ killed_starts() {
 		done
 	done
 	note "killed: $killed of 12"
+	for step in bpf_link_create:1 rename:1 rename:2 rename:5; do
+		! XDP_LIMIT=$FAULTY FAULT=$step:SIGKILL unit_start || fail "not killed at $step"
+		expect_gone
+	done
 	passes_everything
 	expect unit_start
 	expect_ours
@@ -245,6 +250,49 @@ device_gone_and_back() {
 	passes 50 --frame udp4 --count 80
 	unit_stop
 	expect_gone
+}
+
+stopped_in_generic_mode() {
+	local start
+
+	start_over
+	policy 100/s
+	ATTACH_OPTIONS="--mode generic" expect unit_start
+	expect_equal "mode" "$(status_field .mode)" generic
+	start=${EPOCHREALTIME/./}
+	unit_stop
+	expect_at_most "microseconds" $((${EPOCHREALTIME/./} - start)) 1000000
+	passes_everything
+}
+
+# As an older version may have left it.
+stopped_over_netlink() {
+	start_over
+	policy 100/s
+	expect unit_start
+	holder_start --program "$PINS/program" --instead "$PINS/link" --netlink
+	ip -n "$SRV" link set dev rv0 xdpgeneric off 2>/dev/null || true
+	unit_stop
+	passes_everything
+	holder_kill
+}
+
+# A foreign program: the start fails, so that it is seen, and nobody touches the program.
+foreign_is_spared() {
+	local id
+
+	start_over
+	holder_start --netlink
+	id=$(program_id)
+	expect_status 5 run_unit ExecStart
+	! unit_start || fail "started"
+	SERVICE_RESULT=signal expect run_unit ExecStopPost
+	unit_stop
+	expect_equal "program" "$(program_id)" "$id"
+	holder_kill
+	ip -n "$SRV" link set dev rv0 xdpdrv off
+	expect unit_start
+	expect_ours
 }
 
 start_in_background() {
@@ -325,12 +373,16 @@ verified() {
 }
 
 [ -e "$UNIT" ] || skip "needs the unit: make check-package"
+[ -x "$FAULTY" ] || skip "needs $FAULTY: make tests"
 [ "$(command -v setpriv)" ] || skip "needs setpriv"
 CAPABILITIES=$(unit_capabilities)
 run_case "O-077: start, reload, stop, and start again" start_reload_stop
 run_case "O-077: after a stop 1000 packets at ten times the rate all pass" stopped_for_good
 run_case "O-077, O-079: a start killed at any moment leaves nothing, a stop neither" killed_starts
 run_case "O-076: a reload killed at any moment leaves one program, a stop nothing" killed_reloads
+run_case "O-080, O-081: a stop in generic mode, within a second" stopped_in_generic_mode
+run_case "O-082, O-086: a stop of our program attached over netlink, after an xdp off" stopped_over_netlink
+run_case "O-083, O-084: a foreign program: the start fails, the stop leaves it alone" foreign_is_spared
 run_case "a start that fails by itself leaves what ran before" failed_start_spares
 run_case "O-087: the device gone and back: stopped in full, started again" device_gone_and_back
 run_case "a policy with an error changes nothing, and doesn't start" bad_policy

@@ -49,6 +49,8 @@ ROUND=0
 STEP=0
 KILLED=0
 FAULTS=0
+CHANGED=0     # changes that succeeded
+RUNNING=lru   # the table that was seen last
 declare -A PROGRAMS=() MAPS=()
 # Maps `previous`. Of an array of programs without a pin the kernel loses count when it is opened and
 # closed twice in a moment (prog_array_map_clear()): those are counted, and no violation.
@@ -102,7 +104,7 @@ draw_fate() {
 	case $DRAWN in
 	0 | 1)
 		HOW=killed
-		draw 50
+		draw 30
 		WITH=(timeout --signal=KILL "$(printf '0.%03d' $((DRAWN + 1)))" "$XDP_LIMIT")
 		;;
 	2)
@@ -190,26 +192,25 @@ draw_numbers() {
 	BURST=$((100 + DRAWN))
 }
 
-ALGORITHMS="token-bucket leaky-bucket fixed-window sliding-window"
+# Another algorithm is another limit, for which a table soon has no room.
+ALGORITHMS="token-bucket token-bucket token-bucket token-bucket leaky-bucket fixed-window sliding-window"
+FULL= # all limits, so that the table has room for each
 
 # More limits that neither source comes near.
 draw_more_limits() {
+	local limit
+
 	MORE=
-	draw 3
-	[ "$DRAWN" -ne 0 ] || MORE+="
-  - {name: bulk, rate: 100 MB/s, burst: 10 MB}"
-	draw 3
-	[ "$DRAWN" -ne 0 ] || MORE+="
-  - {name: net, per: [source/24, source/48], rate: 50000 pps}"
-	draw 3
-	[ "$DRAWN" -ne 0 ] || MORE+="
-  - {name: total, per: interface, rate: 500000 pps, mode: observe}"
-	draw 3
-	[ "$DRAWN" -ne 0 ] || MORE+="
-  - {name: dns, match: {protocol: udp, destination-port: 53}, rate: 1 pps, on-exceed: {ban: 1m}}"
-	draw 3
-	[ "$DRAWN" -ne 0 ] || MORE+="
-  - {name: log, match: {protocol: tcp, tcp-flags: syn}, rate: 10/s, algorithm: sliding-log}"
+	for limit in 'name: bulk, rate: 100 MB/s, burst: 10 MB' \
+		'name: net, per: [source/24, source/48], rate: 50000 pps' \
+		'name: total, per: interface, rate: 500000 pps, mode: observe' \
+		'name: dns, match: {protocol: udp, destination-port: 53}, rate: 1 pps, on-exceed: {ban: 1m}' \
+		'name: log, match: {protocol: tcp, tcp-flags: syn}, rate: 10/s, algorithm: sliding-log'; do
+		draw 3
+		[ "$DRAWN" -ne 0 ] && [ -z "$FULL" ] && continue
+		case $TABLE-$limit in flat-*sliding-log) continue ;; esac
+		MORE+=$'\n'"  - {$limit}"
+	done
 }
 
 # In $SCRATCH/policy.yaml; TABLE is its type.
@@ -222,7 +223,6 @@ draw_policy() {
 	one_of $ALGORITHMS
 	[ "$TABLE" != flat ] || ONE=token-bucket
 	draw_more_limits
-	[ "$TABLE" != flat ] || MORE=${MORE%$'\n'*sliding-log\}}
 	draw 3
 	[ "$DRAWN" -ne 0 ] || tiers="tiers: [{name: pro, sources: [198.51.100.0/25]}]"
 	cat >"$SCRATCH/policy.yaml" <<-END
@@ -259,7 +259,10 @@ draw_options() {
 	draw_numbers
 	OPTIONS=(--rate "$RATE/s" --burst "$BURST" --sources 1024)
 	one_of lru lru flat
-	OPTIONS+=(--table "$ONE")
+	TABLE=$ONE
+	draw 8
+	[ "$DRAWN" -eq 0 ] || TABLE=$RUNNING
+	OPTIONS+=(--table "$TABLE")
 	draw 4
 	[ "$DRAWN" -ne 0 ] || OPTIONS+=(--bytes 100MB/s)
 }
@@ -281,6 +284,7 @@ remember() {
 
 changed() {
 	[ "$STATUS" -eq 0 ] || return 0
+	CHANGED=$((CHANGED + 1))
 	remember
 	[ -z "$(find "$PINS" -name '*_new' 2>/dev/null)" ] || violation "*_new pins are left"
 	[ ! -e "$PINS/link" ] || [ "$(link_program)" = "$(program_id)" ] ||
@@ -306,21 +310,29 @@ attach_options() {
 	changed
 }
 
-attach_file() {
+# A policy, and the options to bring it in: mostly for the table that is there, as far as we know.
+draw_change() {
+	local type
+
 	one_of lru lru flat
-	draw_policy "$ONE"
+	type=$ONE
+	one_of --recreate --wait=1s --no-ssh-guard --wait=1s
+	OPTION=$ONE
+	draw 8
+	[ "$OPTION" = --recreate ] || [ "$DRAWN" -eq 0 ] || type=$RUNNING
+	draw_policy "$type"
 	changes 1
-	one_of --recreate --wait=1s --no-ssh-guard
-	try attach rv0 --config "$SCRATCH/policy.yaml" "$ONE"
+}
+
+attach_file() {
+	draw_change
+	try attach rv0 --config "$SCRATCH/policy.yaml" "$OPTION"
 	changed
 }
 
 apply() {
-	one_of lru lru flat
-	draw_policy "$ONE"
-	changes 1
-	one_of --recreate --wait=1s ''
-	try apply rv0 "$SCRATCH/policy.yaml" ${ONE:+"$ONE"}
+	draw_change
+	try apply rv0 "$SCRATCH/policy.yaml" "$OPTION"
 	changed
 }
 
@@ -332,7 +344,7 @@ apply_broken() {
 
 # Its end is another change; an attach where nothing runs ends in nothing.
 trial() {
-	draw_policy lru
+	draw_policy "$RUNNING"
 	changes 2
 	one_of attach apply
 	if [ "$ONE" = attach ]; then
@@ -450,6 +462,7 @@ adds_up() {
 		.totals.passed_packets + .totals.dropped_packets == .totals.packets and
 		(.interface == "rv0")' "$SCRATCH/out" >/dev/null ||
 		violation "counters do not add up"
+	RUNNING=$(jq -r .table.type "$SCRATCH/out")
 }
 
 fresh_bpffs() {
@@ -554,8 +567,12 @@ judge_greedy() {
 recover() {
 	bpffs_mounted || bpffs_mount
 	must "0 1 3" confirm rv0
-	draw_options
-	must 0 attach rv0 "${OPTIONS[@]}" --recreate
+	one_of lru lru flat
+	RUNNING=$ONE
+	FULL=yes
+	draw_policy "$RUNNING"
+	FULL=
+	must 0 attach rv0 --config "$SCRATCH/policy.yaml" --recreate
 	changed
 	must 0 status rv0
 	[ "$(attachments)" -eq 1 ] || violation "not one attachment"
@@ -592,7 +609,7 @@ one_round() {
 }
 
 sum_up() {
-	note "$1: $ROUND rounds, $STEP steps, $KILLED killed, $FAULTS with a fault;" \
+	note "$1: $ROUND rounds, $STEP steps, $CHANGED changes, $KILLED killed, $FAULTS with a fault;" \
 		"arrays that the kernel lost: $LOST"
 }
 
