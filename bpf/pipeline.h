@@ -65,6 +65,17 @@ INLINE int pipeline(struct xdp_md *ctx, struct clock *clock, bool flat)
 		       clock, flat);
 }
 
+/* The same, of one packet in so many with its duration, where the policy asks for that. */
+INLINE int measured(struct xdp_md *ctx, struct clock *clock, bool flat)
+{
+	__u64 started_ns = config.measure ? start_measuring() : 0;
+	int action = pipeline(ctx, clock, flat);
+
+	if (config.measure && started_ns)
+		end_measuring(started_ns);
+	return action;
+}
+
 /* Whether nobody confirmed in time: then the former state is back, though no process lives. */
 INLINE bool trial_is_over(struct clock *clock)
 {
@@ -83,8 +94,6 @@ INLINE bool trial_is_over(struct clock *clock)
 INLINE int entry(struct xdp_md *ctx, bool flat)
 {
 	struct clock clock = {};
-	__u64 started_ns = 0;
-	int action;
 
 	if (config.on_trial && trial_is_over(&clock)) {
 		if (!config.has_previous)
@@ -92,12 +101,7 @@ INLINE int entry(struct xdp_md *ctx, bool flat)
 		bpf_tail_call(ctx, &previous, 0);
 		/* Not reached, unless somebody emptied the map: then this policy is better than none. */
 	}
-	if (config.measure)
-		started_ns = start_measuring();
-	action = pipeline(ctx, &clock, flat);
-	if (config.measure && started_ns)
-		end_measuring(started_ns);
-	return action;
+	return measured(ctx, &clock, flat);
 }
 
 /*
@@ -127,7 +131,7 @@ INLINE int member_entry(struct xdp_md *ctx, bool flat)
 {
 	struct clock clock = {};
 
-	return is_on_duty(&clock) ? pipeline(ctx, &clock, flat) : XDP_PASS;
+	return is_on_duty(&clock) ? measured(ctx, &clock, flat) : XDP_PASS;
 }
 
 #endif

@@ -44,7 +44,8 @@ struct command {
 
 extern const struct command command_attach, command_detach, command_apply, command_check,
 	command_show, command_status, command_sources, command_get, command_reset, command_doctor,
-	command_allow, command_deny, command_ban, command_confirm, command_top, command_serve;
+	command_allow, command_deny, command_ban, command_confirm, command_top, command_serve,
+	command_events;
 
 /* What help, the manual page and completion are made of; both end with NULL. */
 extern const struct command *const command_table[];

@@ -5,23 +5,10 @@
 #include "command.h"
 
 const struct command *const command_table[] = {
-	&command_attach,
-	&command_detach,
-	&command_apply,
-	&command_check,
-	&command_show,
-	&command_status,
-	&command_sources,
-	&command_top,
-	&command_get,
-	&command_allow,
-	&command_deny,
-	&command_ban,
-	&command_confirm,
-	&command_reset,
-	&command_serve,
-	&command_doctor,
-	NULL,
+	&command_attach, &command_detach,  &command_apply, &command_check,   &command_show,
+	&command_status, &command_sources, &command_top,   &command_events,  &command_get,
+	&command_allow,	 &command_deny,	   &command_ban,   &command_confirm, &command_reset,
+	&command_serve,	 &command_doctor,  NULL,
 };
 
 const struct option_spec common_options[] = {

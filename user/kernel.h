@@ -414,15 +414,19 @@ int events_open(const struct running *running, const struct event_request *reque
  * returned when that was negative; -errno.
  */
 int events_poll(struct events *events, int timeout_ms, event_visit *visit, void *context);
+/** Whether @running has the maps that were listened to: after `--recreate` it has others. */
+bool events_are_of(const struct events *events, const struct running *running);
 /** For poll(2): readable when there are events. */
 int events_fd(const struct events *events);
 void events_close(struct events *events);
 
-/* What was not told. */
+/*
+ * What was not told: to anybody, of the kinds that this reader wants, since there were too many in a second;
+ * and to this one, who was too slow.
+ */
 struct events_lost {
-	uint64_t capped
-		[EVENT_KERNEL_KINDS]; /* to anybody: more than the kind may have in a second */
-	uint64_t overflowed;	      /* to this reader, who was too slow */
+	uint64_t capped[EVENT_KERNEL_KINDS];
+	uint64_t overflowed;
 };
 
 /** events_lost - since events_open(): 0 or -errno. @running: of the same maps. */

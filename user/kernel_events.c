@@ -27,6 +27,7 @@ struct events {
 	uint64_t until_ns; /* as this reader wrote it last */
 	struct event_request request;
 	struct events_lost before; /* when it began */
+	uint32_t map_id;	   /* of `listening` */
 	event_visit *visit;	   /* of the round under way */
 	void *context;
 	int result;
@@ -206,7 +207,7 @@ static int read_lost(const struct events *events, const struct running *running,
 	int err = read_raw_counters(running, &counters);
 
 	for (int i = 0; i < EVENT_KERNEL_KINDS; i++)
-		lost->capped[i] = counters.events.capped[i];
+		lost->capped[i] = events->request.kinds >> i & 1 ? counters.events.capped[i] : 0;
 	lost->overflowed = counters.events.overflowed[events->place];
 	return err;
 }
@@ -220,6 +221,20 @@ int events_lost(const struct events *events, const struct running *running,
 		lost->capped[i] -= events->before.capped[i];
 	lost->overflowed -= events->before.overflowed;
 	return err;
+}
+
+/* 0 when the kernel doesn't say. */
+static uint32_t map_id(const struct running *running)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(running->maps[MAP_LISTENING], &info, &size) ? 0 : info.id;
+}
+
+bool events_are_of(const struct events *events, const struct running *running)
+{
+	return map_id(running) == events->map_id;
 }
 
 /* Its own descriptors: @running may be opened anew while it reads. */
@@ -252,6 +267,7 @@ int events_open(const struct running *running, const struct event_request *reque
 		return -ENOMEM;
 	events->rings = events->ring = -1;
 	events->request = *request;
+	events->map_id = map_id(running);
 	err = prepare(running, events) ?: make_ring(events) ?: take_place(events);
 	err = err ?: read_lost(events, running, &events->before);
 	if (err)

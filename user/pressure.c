@@ -94,6 +94,24 @@ static bool is_full(const struct summary *summary)
 	return summary->used >= summary->table.capacity || summary_evicted(summary);
 }
 
+static bool is_pressed(const struct summary *summary)
+{
+	return summary->young * 10 > (uint64_t)summary->table.capacity * YOUNG_TENTHS;
+}
+
+enum pressure summary_pressure(const struct summary *summary)
+{
+	double fill = summary_fill(summary);
+
+	if (fill < WARN_FILL)
+		return PRESSURE_NONE;
+	if (summary->config.flat)
+		return fill >= 1 ? PRESSURE_FULL : PRESSURE_FILLING;
+	if (!is_full(summary))
+		return PRESSURE_FILLING;
+	return is_pressed(summary) ? PRESSURE_EVICTING : PRESSURE_FULL;
+}
+
 /* An idle slot is as good as a free one, so only those in debt fill a flat table. */
 static void warn_flat(const struct summary *summary, struct warnings *warnings)
 {
@@ -117,7 +135,6 @@ static void warn_flat(const struct summary *summary, struct warnings *warnings)
 
 static void warn_lru(const struct summary *summary, struct warnings *warnings)
 {
-	bool pressed = summary->young * 10 > (uint64_t)summary->table.capacity * YOUNG_TENTHS;
 	unsigned int young = (unsigned int)(100 * summary->young / summary->table.capacity);
 	char state[96], refill[UNITS_TEXT_SIZE];
 
@@ -129,7 +146,7 @@ static void warn_lru(const struct summary *summary, struct warnings *warnings)
 	else
 		snprintf(state, sizeof(state), "the table is %u %% full",
 			 (unsigned int)(100 * summary_fill(summary)));
-	if (pressed)
+	if (is_pressed(summary))
 		warn(warnings,
 		     "%s, and entries for %u %% of it are younger than the longest refill (%s): a new "
 		     "source may evict a bucket before it is full again, whose source then gets a "

@@ -73,6 +73,17 @@ struct warnings {
 /** summary_warnings - a table that fills, a gate that refused, packets on few CPUs; pure. */
 void summary_warnings(const struct summary *summary, struct warnings *warnings);
 
+/* How the table is, from well to worse. */
+enum pressure {
+	PRESSURE_NONE,
+	PRESSURE_FILLING,  /* 80 % */
+	PRESSURE_FULL,	   /* new sources take the places of others */
+	PRESSURE_EVICTING, /* of such as were not done with */
+};
+
+/** summary_pressure - what the first of the warnings is about; pure. */
+enum pressure summary_pressure(const struct summary *summary);
+
 /** summary_capacity - entries that the table has room for; in a flat table its slots. */
 uint64_t summary_capacity(const struct summary *summary);
 

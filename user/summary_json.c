@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A summary as JSON: keys are added, never renamed. */
+#include "event_print.h"
 #include "json.h"
 #include "summary.h"
 #include "words.h"
@@ -56,6 +57,20 @@ static void put_table(struct json_object *object, const struct summary *summary)
 	}
 	json_put_number(table, "ipv4_prefix", summary->table.ipv4_prefix);
 	json_put_number(table, "ipv6_prefix", summary->table.ipv6_prefix);
+}
+
+/* What was not told to readers of events. */
+static void put_events_lost(struct json_object *object, const struct summary *summary)
+{
+	struct json_object *lost = json_put_object(object, "events_lost");
+	const struct event_count *events = &summary->counters.events;
+	uint64_t unread = 0;
+
+	for (unsigned int i = 0; i < EVENT_KERNEL_KINDS; i++)
+		json_put_number(lost, event_kind_name(i), events->capped[i]);
+	for (unsigned int i = 0; i < EVENT_READERS; i++)
+		unread += events->overflowed[i];
+	json_put_number(lost, "unread", unread);
 }
 
 static void put_totals(struct json_object *object, const struct summary *summary)
@@ -165,6 +180,7 @@ struct json_object *summary_json(const struct summary *summary)
 	put_totals(object, summary);
 	put_reasons(object, summary);
 	put_limits(object, summary);
+	put_events_lost(object, summary);
 	if (summary->cpu_packets)
 		put_queues(object, summary);
 	put_problems(object, summary);

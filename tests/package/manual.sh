@@ -88,6 +88,8 @@ run_line() {
 
 	line=${line//eth0/rv0}
 	line=${line//\/etc\/xdp-limit\//$SCRATCH/}
+	# What goes on until somebody ends it.
+	[[ $line != 'xdp-limit events '* ]] || line="timeout --preserve-status -s INT 1 $line"
 	expect bash -c "${line//xdp-limit /"$XDP_LIMIT" --netns "$SRV" }"
 }
 
