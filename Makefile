@@ -87,6 +87,9 @@ $(LIBRARY): $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+# Parts of the program that no compiler sees as its input.
+$(BUILD)/user/http_page.o: $(wildcard user/page/*)
+
 $(BUILD)/xdp-limit: $(BUILD)/user/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -o $@

@@ -6,7 +6,7 @@
 #						and lint without arguments
 #	scripts/setup.sh --check [SET...]	only name what is missing; status 1 if anything is
 #
-# Sets: build, test, bench, fuzz, lint, kernels, package.
+# Sets: build, test, bench, fuzz, lint, kernels, monitor, package.
 set -eu -o pipefail
 
 # SET KIND NAME PACKAGE. A library is known to pkg-config, a header lies in an include directory, a
@@ -54,6 +54,10 @@ kernels command qemu-system-x86_64 qemu-system-x86
 kernels command cpio        cpio
 kernels command depmod      kmod
 kernels command xz          xz-utils
+monitor command promtool     prometheus
+monitor command nginx        nginx-light
+monitor command chromium     chromium
+monitor command ss           iproute2
 lint  command mandoc        mandoc
 lint  command man           man-db
 package command zsh         zsh

@@ -32,7 +32,7 @@ struct http_request {
 
 struct http_header {
 	const char *name;
-	char value[160];
+	char value[224];
 };
 
 struct http_answer {
@@ -88,7 +88,7 @@ const struct http_route *http_route_check(const char *target, const char *method
 http_work http_interfaces, http_status, http_sources, http_get, http_auth;
 http_work http_list_allow, http_list_deny, http_list_ban;
 http_work http_change_allow, http_change_deny, http_change_ban;
-http_work http_metrics, http_page;
+http_work http_metrics, http_page, http_page_css, http_page_js;
 
 /** http_may_write - whether @request has the token; else it is refused in @answer, and logged. */
 bool http_may_write(const struct http_request *request, struct http_answer *answer);
