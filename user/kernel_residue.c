@@ -22,6 +22,7 @@ static int compare_lines(const void *left, const void *right)
 
 int read_residue(const struct running *running, struct residue *residue)
 {
+	uint32_t keys[CACHE_SLOTS], position, count = CACHE_SLOTS;
 	int cpus = libbpf_num_possible_cpus();
 
 	residue->count = 0;
@@ -29,13 +30,11 @@ int read_residue(const struct running *running, struct residue *residue)
 				  : NULL;
 	if (!residue->lines)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
-		struct cached_tally *lines = residue->lines + residue->count;
-
-		if (bpf_map_lookup_elem(running->maps[MAP_TALLY_CACHE], &i, lines))
-			return -errno;
-		residue->count += cpus;
-	}
+	if (bpf_map_lookup_batch(running->maps[MAP_TALLY_CACHE], NULL, &position, keys,
+				 residue->lines, &count, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	residue->count = (size_t)count * cpus;
 	qsort(residue->lines, residue->count, sizeof(*residue->lines), compare_lines);
 	return 0;
 }
