@@ -42,7 +42,7 @@ SANITIZERS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) -fsanitize=address,undefin
 # Asked once; what is missing is said by the target `tools`.
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
-U_CFLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -MMD -MP -Iinclude -Iuser -I$(BUILD) \
+U_CFLAGS  = -std=gnu11 -D_GNU_SOURCE -fPIC -ffunction-sections -fdata-sections $(WARNINGS) $(CFLAGS) -MMD -MP -Iinclude -Iuser -I$(BUILD) \
 	    -DXDP_LIMIT_VERSION='"$(VERSION)"' $(PACKAGE_CFLAGS)
 U_LIBS    = $(PACKAGE_LIBS)
 
@@ -94,6 +94,36 @@ $(BUILD)/xdp-limit: $(BUILD)/user/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(U_LIBS) -o $@
 
+# ---- the library for applications: of the same objects, with nothing to be seen but xdplimit_* ------
+LIB_SONAME := libxdplimit.so.0
+LIBS := $(addprefix $(BUILD)/lib/,$(LIB_SONAME) libxdplimit.a)
+LIB_FUNCTIONS := $(shell sed -n 's/^\t\(xdplimit_[a-z_]*\);/\1/p' lib/xdplimit.map)
+LIB_DIR ?= lib
+OBJCOPY ?= objcopy
+
+$(BUILD)/lib/%.o: lib/%.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(U_CFLAGS) -c $< -o $@
+
+$(BUILD)/lib/libxdplimit.a: $(BUILD)/lib/xdplimit.o $(LIBRARY) lib/xdplimit.map
+	$(call say,AR,$@)
+	$(Q)$(LD) -r --gc-sections $(LIB_FUNCTIONS:%=-u %) -o $(@:.a=.o) $(filter-out %.map,$^)
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='xdplimit_*' $(@:.a=.o)
+	$(Q)rm -f $@ && ar rcs $@ $(@:.a=.o)
+
+$(BUILD)/lib/$(LIB_SONAME): $(BUILD)/lib/libxdplimit.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed \
+		-Wl,--version-script=lib/xdplimit.map $(<:.a=.o) $(U_LIBS) -lm -o $@
+
+$(BUILD)/lib/xdplimit.pc: lib/xdplimit.pc.in $(BUILD)/prefix Makefile
+	@mkdir -p $(@D)
+	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(PREFIX)/$(LIB_DIR),; s/@VERSION@/$(VERSION)/' $< >$@
+
+.PHONY: library
+library: $(LIBS) $(BUILD)/lib/xdplimit.pc ## build the C library
+
 # ---- completion, made of the command table -----------------------------------------------------
 DESCRIBE := $(BUILD)/tools/describe
 COMMANDS := $(BUILD)/commands.tsv
@@ -125,7 +155,7 @@ $(BUILD)/completion/%: completion/%.in tools/completion-%.awk $(COMMANDS)
 .PHONY: FORCE
 $(BUILD)/prefix: FORCE
 	@mkdir -p $(@D)
-	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+	@echo '$(PREFIX) $(LIB_DIR)' | cmp -s - $@ || echo '$(PREFIX) $(LIB_DIR)' >$@
 
 # ---- manual pages; the commands' part is made of the command table -----------------------------
 MANUALS := $(addprefix $(BUILD)/man/,xdp-limit.8 xdp-limit.yaml.5)
@@ -240,7 +270,7 @@ sanitized: all $(UNIT_TESTS) $(REPLAYS) $(ASAN_NET_TESTS)
 # What comes with the program in a package; `make check-deb` tries the package itself.
 PACKAGE_TESTS := $(wildcard tests/package/*.sh)
 .PHONY: packaged
-packaged: all manuals completion $(UNITS)
+packaged: all library manuals completion $(UNITS)
 
 .PHONY: check-package
 check-package: packaged $(TEST_TOOLS) $(FAULT_PROGRAM) ## try manual pages, completion and the unit (root)
@@ -318,10 +348,10 @@ verifier-cost-update: $(VERIFIER_COST) ## rewrite the baseline, tests/verifier-c
 	@cp $(BUILD)/verifier-cost.txt tests/verifier-cost.txt
 
 # ---- style -------------------------------------------------------------------------------------
-C_FILES     := $(wildcard bpf/*.[ch] include/*.h user/*.[ch] tools/*.c tests/*/*.[ch])
+C_FILES     := $(wildcard bpf/*.[ch] include/*.h lib/*.c user/*.[ch] tools/*.c tests/*/*.[ch] docs/examples/*.c)
 SHELL_FILES := $(wildcard .ci/run scripts/*.sh tests/run tests/*/*.sh)
 OTHER_FILES := $(wildcard tools/*.awk completion/*.in man/*.in service/*.in) debian/rules
-TIDY_FILES  := $(filter bpf/%.c user/%.c tools/%.c tests/%.c,$(C_FILES))
+TIDY_FILES  := $(filter bpf/%.c lib/%.c user/%.c tools/%.c tests/%.c docs/%.c,$(C_FILES))
 CPPCHECK_FLAGS := --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
 		  --error-exitcode=1 --suppressions-list=.cppcheck -D__linux__ -D__x86_64__ \
 		  -D'LIBBPF_OPTS(TYPE,NAME,...)=struct TYPE NAME = {__VA_ARGS__}' \
@@ -363,7 +393,7 @@ lint-man: $(MANUALS) | lint-tools
 
 .PHONY: lint-cppcheck
 lint-cppcheck: | lint-tools
-	@cppcheck $(CPPCHECK_FLAGS) $(filter user/%.c tools/%.c tests/%.c,$(C_FILES))
+	@cppcheck $(CPPCHECK_FLAGS) $(filter lib/%.c user/%.c tools/%.c tests/%.c docs/%.c,$(C_FILES))
 
 # The skeletons must be there for what includes them. Twice: the tests' objects need both.
 .PHONY: lint-tidy
@@ -387,7 +417,7 @@ compile_commands.json: Makefile $(TIDY_FILES) ## how each file is compiled, for 
 	$(call say,GEN,$@)
 	$(Q){ echo '['; \
 	$(call entries,$(CLANG) $(BPF_CFLAGS),$(filter bpf/%,$(TIDY_FILES))); \
-	$(call entries,$(CC) $(U_CFLAGS),$(filter user/% tools/%,$(TIDY_FILES))); \
+	$(call entries,$(CC) $(U_CFLAGS),$(filter lib/% user/% tools/% docs/%,$(TIDY_FILES))); \
 	$(call entries,$(CC) $(T_CFLAGS) -idirafter bpf,$(filter tests/%,$(TIDY_FILES))); \
 	} | sed '$$s/,$$//' >$@
 	$(Q)echo ']' >>$@
@@ -398,6 +428,10 @@ UNIT_DIR ?= lib/systemd/system
 ZSH_DIR  ?= share/zsh/site-functions
 INSTALLED := \
 	$(BUILD)/xdp-limit=sbin/xdp-limit \
+	$(BUILD)/lib/$(LIB_SONAME)=$(LIB_DIR)/$(LIB_SONAME) \
+	$(BUILD)/lib/libxdplimit.a=$(LIB_DIR)/libxdplimit.a \
+	$(BUILD)/lib/xdplimit.pc=$(LIB_DIR)/pkgconfig/xdplimit.pc \
+	include/xdplimit.h=include/xdplimit.h \
 	$(BUILD)/man/xdp-limit.8=share/man/man8/xdp-limit.8 \
 	$(BUILD)/man/xdp-limit.yaml.5=share/man/man5/xdp-limit.yaml.5 \
 	$(BUILD)/completion/bash=share/bash-completion/completions/xdp-limit \
@@ -406,6 +440,7 @@ INSTALLED := \
 	$(foreach unit,$(UNITS),$(unit)=$(UNIT_DIR)/$(notdir $(unit)))
 installed_at = $(addprefix $(DESTDIR)$(PREFIX)/,$(foreach pair,$(INSTALLED),$(lastword $(subst =, ,$(pair)))))
 DOCS := $(DESTDIR)$(DOC_DIR)
+LIB_LINK := $(DESTDIR)$(PREFIX)/$(LIB_DIR)/libxdplimit.so
 
 .PHONY: install
 install: packaged ## install all below PREFIX (/usr/local) and DESTDIR
@@ -413,14 +448,15 @@ install: packaged ## install all below PREFIX (/usr/local) and DESTDIR
 		case $$pair in *sbin*) mode=0755 ;; *) mode=0644 ;; esac; \
 		install -D -m $$mode "$${pair%%=*}" "$(DESTDIR)$(PREFIX)/$${pair#*=}"; \
 	done
+	@ln -sf $(LIB_SONAME) $(LIB_LINK)
 	@install -d $(DOCS)/examples $(DOCS)/monitoring $(DESTDIR)/etc/xdp-limit
 	install -m 0644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) $(DOCS)
-	install -m 0644 $(wildcard docs/examples/*.yaml) $(DOCS)/examples
+	install -m 0644 $(wildcard docs/examples/*.yaml docs/examples/*.c) $(DOCS)/examples
 	install -m 0644 $(wildcard docs/monitoring/*) $(DOCS)/monitoring
 
 .PHONY: uninstall
 uninstall: ## remove what install put there; policies in /etc/xdp-limit stay
-	rm -f $(installed_at)
+	rm -f $(installed_at) $(LIB_LINK)
 	rm -rf $(DOCS)
 	@rmdir $(DESTDIR)/etc/xdp-limit 2>/dev/null || true
 
@@ -436,12 +472,12 @@ check-static: static ## try it on a veth (root)
 
 # ---- the Debian package ------------------------------------------------------------------------
 .PHONY: deb
-deb: ## build build/xdp-limit_VERSION_ARCH.deb
+deb: ## build build/xdp-limit_VERSION_ARCH.deb, and the packages of the C library
 	@scripts/deb.sh $(VERSION); status=$$?; $(give_back); exit $$status
 
 .PHONY: lint-deb
 lint-deb: deb
-	@lintian --allow-root --fail-on warning $(BUILD)/xdp-limit_$(VERSION)_*.deb
+	@lintian --allow-root --fail-on warning $(BUILD)/*xdp*limit*_$(VERSION)_*.deb
 
 # The second package is only for the upgrade.
 .PHONY: check-deb

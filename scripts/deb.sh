@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Builds DIRECTORY/xdp-limit_VERSION_ARCH.deb out of a copy of the sources below build/deb.
+# Builds DIRECTORY/xdp-limit_VERSION_ARCH.deb and the two of the C library out of a copy of the sources below build/deb.
 #
 #	scripts/deb.sh VERSION [DIRECTORY]	DIRECTORY: build
 #
@@ -50,8 +50,10 @@ done
 copy_sources
 set_version
 build
-package=xdp-limit_${version}_$(dpkg --print-architecture).deb
 mkdir -p "$directory"
-[ "$directory" -ef build/deb ] || mv "build/deb/$package" "$directory"
 rm -rf "$tree"
-echo "$directory/$package"
+for package in xdp-limit libxdplimit0 libxdplimit-dev; do
+	package=${package}_${version}_$(dpkg --print-architecture).deb
+	[ "$directory" -ef build/deb ] || mv "build/deb/$package" "$directory"
+	echo "$directory/$package"
+done

@@ -17,6 +17,7 @@ build command clang         clang
 build command bpftool       bpftool
 build command pkg-config    pkg-config
 build command make          make
+build command objcopy       binutils
 build header  stdio.h       libc6-dev
 build header  linux/bpf.h   linux-libc-dev
 build library libbpf        libbpf-dev
@@ -64,6 +65,8 @@ package command zsh         zsh
 package command fish        fish
 package command script      bsdutils
 package command readelf     binutils
+package command c++         g++
+package command nsenter     util-linux
 package command dpkg-buildpackage dpkg-dev
 package command dh          debhelper
 package command lintian     lintian

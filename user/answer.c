@@ -28,6 +28,11 @@ unsigned int answer_place(const struct answer *answer, unsigned int limit)
 	return answer->tier * MAX_LIMITS + limit;
 }
 
+const struct limit_label *answer_label(const struct answer *answer, unsigned int limit)
+{
+	return &answer->config->labels[answer_place(answer, limit)];
+}
+
 /* What its buckets hold is no use to it then. */
 bool answer_is_refused(const struct answer *answer)
 {

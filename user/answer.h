@@ -29,6 +29,9 @@ int answer_read(const struct running *running, const struct address *address,
 /** answer_place - a limit's place in the configuration, for this answer's tier. */
 unsigned int answer_place(const struct answer *answer, unsigned int limit);
 
+/** answer_label - how that limit was written, for this answer's tier. */
+const struct limit_label *answer_label(const struct answer *answer, unsigned int limit);
+
 /** answer_is_refused - it is banned or denied, and meets no limit. */
 bool answer_is_refused(const struct answer *answer);
 

@@ -96,6 +96,11 @@ const char *mode_name(enum xdp_mode mode);
  * are no pins of what runs, and this process may not open it by ids.
  */
 int attachment_find(unsigned int ifindex, struct attachment *attachment);
+/**
+ * Whether it is still this that is attached, by far cheaper than attachment_find(): 1, 0 (look again), or
+ * -errno.
+ */
+int attachment_is_current(const struct attachment *attachment);
 /** Remove what is attached and ask the kernel whether it is gone: 0 or -errno. */
 int attachment_remove(const struct attachment *attachment);
 

@@ -126,6 +126,22 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment)
 	return find_link(attachment) ?: describe_program(attachment);
 }
 
+/* A link is opened anew each time: whoever keeps it open would keep it attached. */
+int attachment_is_current(const struct attachment *attachment)
+{
+	bool current;
+	int fd;
+
+	if (!attachment->link_id)
+		return 0;
+	fd = open_link(attachment->ifindex, attachment->link_id);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	current = holds(fd, attachment);
+	close(fd);
+	return current;
+}
+
 static int remove_link(const struct attachment *attachment)
 {
 	int fd = open_link(attachment->ifindex, attachment->link_id);

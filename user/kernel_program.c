@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int map_info(int fd, struct bpf_map_info *info)
  * own, and one that comes while that is pending leaves a reference that nobody drops
  * (prog_array_map_clear()).
  */
-static int try_map(uint32_t id, const char *name)
+static int try_map_locked(uint32_t id, const char *name)
 {
 	static struct bpf_map_info program_array;
 	struct bpf_map_info info;
@@ -45,6 +46,18 @@ static int try_map(uint32_t id, const char *name)
 		return fd;
 	close(fd);
 	return err ?: -ENOENT;
+}
+
+/* Threads of an application may each have a limiter of their own. */
+static int try_map(uint32_t id, const char *name)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int fd;
+
+	pthread_mutex_lock(&lock);
+	fd = try_map_locked(id, name);
+	pthread_mutex_unlock(&lock);
+	return fd;
 }
 
 struct map_ids {

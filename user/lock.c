@@ -85,6 +85,28 @@ static int wait_for_lock(int fd, uint64_t wait_ns)
 	return err;
 }
 
+int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	int fd = open_lock(ifindex, why);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	if (err == -EWOULDBLOCK && wait_ns)
+		err = wait_for_lock(fd, wait_ns);
+	if (!err)
+		return fd;
+	close(fd);
+	if (err == -EWOULDBLOCK || err == -EINTR)
+		return complain(
+			why, -EBUSY,
+			"another xdp-limit command is changing %s; try again, or wait for it with "
+			"--wait 10s",
+			name);
+	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
+}
+
 /* What this process holds, in the order in which it was taken. */
 static int held[LOCKS_MAX];
 static int held_count;
@@ -97,28 +119,15 @@ void lock_release(void)
 
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
 {
-	int fd = open_lock(ifindex, why);
-	int err;
+	int fd;
 
+	if (held_count == LOCKS_MAX)
+		return complain(why, -EMFILE, "cannot lock %s: %s", name, strerror(EMFILE));
+	fd = lock_take(ifindex, name, wait_ns, why);
 	if (fd < 0)
 		return fd;
-	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
-	if (err == -EWOULDBLOCK && wait_ns)
-		err = wait_for_lock(fd, wait_ns);
-	if (!err && held_count == LOCKS_MAX)
-		err = -EMFILE;
-	if (!err) {
-		held[held_count++] = fd;
-		return 0;
-	}
-	close(fd);
-	if (err == -EWOULDBLOCK || err == -EINTR)
-		return complain(
-			why, -EBUSY,
-			"another xdp-limit command is changing %s; try again, or wait for it with "
-			"--wait 10s",
-			name);
-	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
+	held[held_count++] = fd;
+	return 0;
 }
 
 int parse_wait(const char *text, uint64_t *wait_ns, struct complaint *why)

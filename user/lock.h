@@ -9,10 +9,13 @@
 #define LOCKS_MAX 64 /* that one process holds at once */
 
 /**
- * lock_interface - take the lock of @ifindex in the current network namespace, waiting for at
- * most @wait_ns. It is released when the process ends.
- * Returns 0; -EBUSY with a sentence in @why when another command holds it; -errno with @why.
+ * lock_take - take the lock of @ifindex in the current network namespace, waiting for at most @wait_ns (with
+ * SIGALRM and its timer). Returns what to close() then; -EBUSY with a sentence in @why when another command
+ * holds it; -errno with @why.
  */
+int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
+
+/** lock_interface - the same for a command, until lock_release() or the process ends: 0 or -errno with @why. */
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
 /** lock_release - let go of the lock taken last, of those that are still held; if any is. */

@@ -5,20 +5,7 @@
 
 #include "answer.h"
 #include "http.h"
-
-/* Which of the limits speaks, and what it says. */
-struct verdict {
-	int limit;		    /* index; -1: none is there to speak */
-	bool refused;		    /* what it sends now is dropped */
-	double retry_after_seconds; /* until the smallest packet passes; INFINITY: never; 0: now */
-};
-
-/**
- * verdict_of - the tightest of @answer's limits, or of the one with index @only unless that is -1: the
- * one that refuses longest, else the one with the least share of its burst left, else the first. Limits
- * that only observe, and all of them in a dry run, refuse nothing and don't speak unless asked for.
- */
-void verdict_of(const struct answer *answer, int only, struct verdict *verdict);
+#include "verdict.h"
 
 /** rate_headers - pure: the headers for @verdict. */
 void rate_headers(const struct answer *answer, const struct verdict *verdict,

@@ -67,29 +67,38 @@ static enum exit_status explain_absence(const struct target *target, int err, st
 	return EXIT_NOT_ATTACHED;
 }
 
-/*
- * A trial that nobody confirmed is over in the kernel already; the first command to see it makes link and
- * pins say so too. When another command holds the lock, that one will.
- */
-static int settle_trial(struct target *target)
+/* When another command holds the lock, that one will do it. */
+int target_settle(struct target *target, bool *settled)
 {
-	uint32_t tried = target->running.attachment.program_id;
 	struct complaint why;
-	int err;
+	int lock, err;
 
-	if (trial_state(&target->running) != TRIAL_OVER ||
-	    lock_interface(target->netdev.ifindex, target->netdev.name, 0, &why))
+	*settled = false;
+	if (trial_state(&target->running) != TRIAL_OVER)
+		return 0;
+	lock = lock_take(target->netdev.ifindex, target->netdev.name, 0, &why);
+	if (lock < 0)
 		return 0;
 	err = trial_settle(target->netdev.ifindex, &target->running);
-	lock_release();
+	close(lock);
 	if (err)
 		return err;
+	*settled = true;
 	running_close(&target->running);
-	err = running_open(target->netdev.ifindex, &target->running);
-	report_note("%s: the policy on trial was not confirmed; %s", target->netdev.name,
-		    target->running.attachment.program_id == tried
-			    ? "the former one has lost its pin, so it stays"
-			    : "the former state is back");
+	return running_open(target->netdev.ifindex, &target->running);
+}
+
+static int settle_and_say(struct target *target)
+{
+	uint32_t tried = target->running.attachment.program_id;
+	bool settled;
+	int err = target_settle(target, &settled);
+
+	if (settled)
+		report_note("%s: the policy on trial was not confirmed; %s", target->netdev.name,
+			    target->running.attachment.program_id == tried
+				    ? "the former one has lost its pin, so it stays"
+				    : "the former state is back");
 	return err;
 }
 
@@ -101,7 +110,7 @@ enum exit_status target_look(const char *name, struct target *target, struct com
 	if (err)
 		return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
 	err = running_open(target->netdev.ifindex, &target->running);
-	err = err ?: settle_trial(target);
+	err = err ?: settle_and_say(target);
 	if (!err)
 		return EXIT_DONE;
 	status = explain_absence(target, err, why);

@@ -78,10 +78,10 @@ static void change(struct live *live)
 	if (target_look_locked(name, 0, &target, &why) == EXIT_DONE) {
 		add_to_list(&target, &change, view);
 		target_close(&target);
+		lock_release();
 	} else {
 		top_view_say(view, "%s", why.text);
 	}
-	lock_release();
 }
 
 /* ---- events ---- */

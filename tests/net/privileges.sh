@@ -125,7 +125,7 @@ without_any() {
 	send --frame udp4 --source "$CLI4" --count 9
 	seq -f '10.%g.0.1' 0 255 >"$SCRATCH/list"
 	for command in "status" "status rv0 --check" "status rv0 --queues" "show rv0" "sources rv0" \
-		"get rv0 $CLI4" "ban rv0 add 198.18.0.1 --for 1h" "ban rv0 list" "ban rv0 del 198.18.0.1" \
+		"get rv0 $CLI4" "top rv0 --once" "ban rv0 add 198.18.0.1 --for 1h" "ban rv0 list" "ban rv0 del 198.18.0.1" \
 		"allow rv0 add 198.18.1.0/24" "allow rv0 list" "allow rv0 del 198.18.1.0/24" \
 		"deny rv0 add --file $SCRATCH/list" "deny rv0 list" "reset rv0 $CLI4" "reset rv0 --counters" \
 		"check $SCRATCH/rv0.yaml" "detach rv0" "detach --all"; do

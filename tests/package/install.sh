@@ -19,6 +19,10 @@ all_places() {
 	expect make_ install
 	expect_equal "files" "$(installed)" "$(
 		cat <<-END
+			644 usr/local/include/xdplimit.h
+			644 usr/local/lib/libxdplimit.a
+			644 usr/local/lib/libxdplimit.so.0
+			644 usr/local/lib/pkgconfig/xdplimit.pc
 			644 usr/local/lib/systemd/system/xdp-limit-serve.service
 			644 usr/local/lib/systemd/system/xdp-limit@.service
 			755 usr/local/sbin/xdp-limit
@@ -33,9 +37,10 @@ all_places() {
 	expect test -e "$SCRATCH/system/usr/local/share/doc/xdp-limit/examples/web-syn-flood.yaml"
 	expect grep -q '^ExecStart=/usr/local/sbin/xdp-limit ' \
 		"$SCRATCH/system/usr/local/lib/systemd/system/xdp-limit@.service"
+	expect_equal "link" "$(readlink "$SCRATCH/system/usr/local/lib/libxdplimit.so")" libxdplimit.so.0
 	touch "$SCRATCH/system/etc/xdp-limit/eth0.yaml"
 	expect make_ uninstall
-	expect_equal "left" "$(cd "$SCRATCH/system" && find . -type f)" ./etc/xdp-limit/eth0.yaml
+	expect_equal "left" "$(cd "$SCRATCH/system" && find . ! -type d)" ./etc/xdp-limit/eth0.yaml
 }
 
 run_case "install and uninstall" all_places
