@@ -20,8 +20,6 @@ static const char *const method_names[HTTP_METHODS] = {
 
 static const struct http_route routes[] = {
 	{"/", {http_page}, 0},
-	{"/page.css", {http_page_css}, 0},
-	{"/page.js", {http_page_js}, 0},
 	{"/metrics", {http_metrics}, 0},
 	{"/v1/interfaces", {http_interfaces}, 0},
 	{"/v1/status", {http_status}, KEY(INTERFACE)},
@@ -33,6 +31,8 @@ static const struct http_route routes[] = {
 	LIST_ROUTE(allow),
 	LIST_ROUTE(deny),
 	LIST_ROUTE(ban),
+	{"/page.css", {http_page_css}, 0},
+	{"/page.js", {http_page_js}, 0},
 };
 
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
