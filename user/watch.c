@@ -291,8 +291,12 @@ int watch_fd(const struct watch *watch)
 
 int watch_lost(const struct watch *watch, struct events_lost *lost)
 {
-	int err = events_lost(watch->events, &watch->running, lost);
+	int err = 0;
 
+	*lost = (struct events_lost){0};
+	/* It may have found no place among the readers of a new table. */
+	if (watch->events)
+		err = events_lost(watch->events, &watch->running, lost);
 	add_lost(lost, &watch->lost);
 	return err;
 }

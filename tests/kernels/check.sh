@@ -38,6 +38,7 @@ net/cli                the command line, the same on every kernel
 net/confirm            waits for deadlines
 net/control            sends at full speed, and emulation has none
 net/counters           sends at full speed, and emulation has none
+net/events             sends at full speed, and emulation has none; prog/test_events asks the kernel
 net/examples           policies of docs/, the same on every kernel
 net/failures           the command line, the same on every kernel
 net/lifecycle          minutes under emulation; net/attach asks the kernel

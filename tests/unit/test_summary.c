@@ -205,6 +205,9 @@ static void test_warnings(void **state)
 	    (!strstr(warnings.text[0], row->text) || !strstr(warnings.text[0], row->more)))
 		fail_msg("'%s' does not contain '%s' and '%s'", warnings.text[0], row->text,
 			 row->more);
+	/* Events tell of what these say about the table, and of nothing else. */
+	assert_int_equal(summary_pressure(&summary) != PRESSURE_NONE,
+			 row->text && !strncmp(row->text, "the table", strlen("the table")));
 	/* They don't make --check fail. */
 	summary_problems(&summary, &problems);
 	assert_int_equal(problems.count, row->closed ? 1 : 0);
@@ -360,12 +363,37 @@ static void test_json_in_full(void **state)
 	json_object_put(object);
 }
 
+/* From well to worse: an event is told when it rises. */
+static void test_pressure(void **state)
+{
+	static const struct {
+		uint64_t used, young, created;
+		enum pressure pressure;
+	} steps[] = {
+		{818, 818, 818, PRESSURE_NONE},	      {820, 820, 820, PRESSURE_FILLING},
+		{1024, 10, 1024, PRESSURE_FULL},      {1000, 11, 5000, PRESSURE_FULL},
+		{1000, 614, 5000, PRESSURE_FULL},     {1000, 615, 5000, PRESSURE_EVICTING},
+		{1024, 900, 1024, PRESSURE_EVICTING},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		struct warning_row row = {.used = steps[i].used,
+					  .young = steps[i].young,
+					  .created = steps[i].created};
+		struct summary summary = pressed(&row);
+
+		assert_int_equal(summary_pressure(&summary), steps[i].pressure);
+	}
+}
+
 /* Scripts may rely on these; keys are added, never renamed. */
 static void test_json_keys(void **state)
 {
 	static const char *const keys[] = {
-		"interface", "ifindex", "mode",	   "attached_via", "program_id", "dry_run",
-		"table",     "totals",	"reasons", "limits",	   "problems",	 "warnings",
+		"interface", "ifindex",	 "mode",	"attached_via", "program_id",
+		"dry_run",   "table",	 "totals",	"reasons",	"limits",
+		"problems",  "warnings", "events_lost",
 	};
 	struct summary summary = healthy();
 	struct json_object *object = summary_json(&summary), *value;
@@ -406,6 +434,7 @@ static const struct CMUnitTest plain[] = {
 	 .test_func = test_totals},
 	{.name = "JSON: the documented keys, and every reason", .test_func = test_json_keys},
 	{.name = "the longest warning is not cut", .test_func = test_longest_warning},
+	{.name = "pressure rises step by step", .test_func = test_pressure},
 	{.name = "reasons: a name and a text each", .test_func = test_reasons},
 	PRESET(0, "O-107: 2^32-1 and one more, as text", test_text_in_full),
 	PRESET(1, "O-107: 2^53 and one more, as text", test_text_in_full),
