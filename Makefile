@@ -228,6 +228,12 @@ $(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $^ $(U_LIBS) -o $@
 
+# The version after this one, with another ABI: made of a copy of the sources for tests/net/upgrade.sh.
+NEXT_VERSION := $(BUILD)/tests/next/build/xdp-limit
+$(NEXT_VERSION): $(wildcard bpf/*.[ch] include/*.h user/*.[ch]) Makefile tests/upgrade/next.sh
+	$(call say,NEXT,$@)
+	$(Q)tests/upgrade/next.sh $(BUILD)/tests/next $(VERSION)
+
 # Fuzzing: each target as a fuzzer (FUZZ=1), and as a test that replays its corpus.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c, \
@@ -252,7 +258,8 @@ fuzzers: $(FUZZERS)
 replays: $(REPLAYS)
 
 .PHONY: tests
-tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) $(BENCH_PROGRAMS) ## build all tests
+tests: all $(UNIT_TESTS) $(PROG_TESTS) $(TEST_TOOLS) $(FAULT_PROGRAM) $(BENCH_PROGRAMS) \
+	$(NEXT_VERSION) ## build all tests
 
 # Net tests of the command line also run with the sanitized program: as wrappers that name it. Its
 # complaints end with a status that no command of ours has.
@@ -500,4 +507,4 @@ help: ## list the targets
 	@echo '  V=1 shows the commands; bench CHECK=1 fails when a target is missed; SANITIZE=1 builds in build/asan; FUZZ=1 in build/fuzz; DESTDIR, PREFIX: install'
 
 
--include $(shell find $(BUILD) -path $(BUILD)/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/deb -o -path $(BUILD)/tests/next \) -prune -o -type f -name '*.d' -print 2>/dev/null)

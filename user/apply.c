@@ -25,10 +25,29 @@ static const struct option_spec options[] = {
 	{NULL, NULL, NULL},
 };
 
+/* Under the lock. A limiter of another ABI can't be read, but it can be replaced. */
+static enum exit_status find_running(const char *name, uint64_t wait_ns,
+				     struct attach_target *changed)
+{
+	struct target target = {0};
+	struct complaint why;
+	enum exit_status status = target_look_locked(name, wait_ns, &target, &why);
+
+	if (status == EXIT_DONE)
+		target_close(&target);
+	else if (status == EXIT_NOT_ATTACHED && target.running.attachment.ours)
+		status = status_of_error(
+			lock_interface(target.netdev.ifindex, target.netdev.name, wait_ns, &why));
+	if (status != EXIT_DONE)
+		report_error("%s", why.text);
+	changed->netdev = target.netdev;
+	changed->generic = target.running.attachment.mode == MODE_GENERIC;
+	return status;
+}
+
 static enum exit_status apply(const struct invocation *invocation, const struct policy *policy,
 			      uint64_t wait_ns, uint64_t confirm_ns)
 {
-	struct target target;
 	struct attach_target changed;
 	struct attach_request request = {
 		.policy = policy,
@@ -38,14 +57,9 @@ static enum exit_status apply(const struct invocation *invocation, const struct 
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
 	};
-	enum exit_status status = target_open_locked(invocation->positionals[0], wait_ns, &target);
+	enum exit_status status = find_running(invocation->positionals[0], wait_ns, &changed);
 
-	if (status != EXIT_DONE)
-		return status;
-	changed.netdev = target.netdev;
-	changed.generic = target.running.attachment.mode == MODE_GENERIC;
-	target_close(&target);
-	return attach_policy(&request, false);
+	return status == EXIT_DONE ? attach_policy(&request, false) : status;
 }
 
 static enum exit_status run(const struct invocation *invocation)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Attaches a policy to one interface or several: all of them, or everything stays as it was. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include "kernel.h"
 #include "kernel_change.h"
 #include "kernel_pin_set.h"
+#include "kernel_program.h"
 #include "report.h"
 
 #define VANISHING_TRIES	   20
@@ -66,6 +68,19 @@ static bool can_go_back(const struct attach_request *request, const struct chang
 	return !goes_back(request, &change->running) || switches_in_place(change);
 }
 
+/* Nothing is read of another ABI's maps but how much is in them. */
+static void note_loss(const struct netdev *netdev, const struct running *running)
+{
+	struct program_lists lists;
+
+	program_count_lists(netdev->ifindex, running->program, &lists);
+	report_note(
+		"the limiter on %s is of ABI %u, this is %u, which can't read its state: limiting "
+		"goes on, but its buckets start afresh, its totals at 0, and %" PRIu64
+		" entries of live lists, %" PRIu64 " bans by limits and the SSH guards are lost",
+		netdev->name, running->config.abi, XDP_LIMIT_ABI, lists.listed, lists.banned);
+}
+
 /* ---- the steps, each for one interface ---- */
 
 struct attempt {
@@ -90,8 +105,7 @@ static int open_one(const struct attempt *attempt, struct change *change)
 	change->readable = !err;
 	change->kept = !err && !attempt->request->recreate;
 	if (err == -EPROTO)
-		report_note("the limiter on %s is of ABI %u, this is %u: its buckets start afresh",
-			    netdev->name, running->config.abi, XDP_LIMIT_ABI);
+		note_loss(netdev, running);
 	else if (err && err != -ENOENT)
 		return refuse(attempt->refusal, STEP_FIND, err);
 	if (err == -EPROTO && attempt->request->confirm_ns)

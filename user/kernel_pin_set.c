@@ -3,6 +3,8 @@
 #include "kernel_pin_set.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include "kernel_pins.h"
 
@@ -43,4 +45,18 @@ int pin_set_finish(unsigned int ifindex, int link)
 	for (int i = 0; i < MAP_COUNT && !err; i++)
 		err = pins_put_in_place(ifindex, pin_name(i));
 	return err;
+}
+
+static bool is_stranger(const char *name, const void *context)
+{
+	(void)context;
+	for (int i = 0; i < MAP_COUNT; i++)
+		if (!strcmp(name, pin_name(i)))
+			return false;
+	return strcmp(name, PIN_LINK) && strcmp(name, PIN_PROGRAM);
+}
+
+int pin_set_drop_strangers(unsigned int ifindex)
+{
+	return pins_clean_those(ifindex, is_stranger, NULL);
 }

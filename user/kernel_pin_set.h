@@ -18,4 +18,7 @@ int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set);
 /** pin_set_finish - @link too, and all new names become the real ones: 0 or -errno. */
 int pin_set_finish(unsigned int ifindex, int link);
 
+/** pin_set_drop_strangers - what another version pinned and this one has no name for: 0 or -errno. */
+int pin_set_drop_strangers(unsigned int ifindex);
+
 #endif

@@ -210,7 +210,8 @@ bool pins_outlived(unsigned int ifindex)
 	return gone;
 }
 
-int pins_clean(unsigned int ifindex, const char *suffix)
+int pins_clean_those(unsigned int ifindex, bool (*goes)(const char *name, const void *context),
+		     const void *context)
 {
 	char path[PIN_PATH_SIZE];
 	struct dirent *entry;
@@ -227,16 +228,25 @@ int pins_clean(unsigned int ifindex, const char *suffix)
 		return err;
 	}
 	while ((entry = readdir(directory))) {
-		size_t length = strlen(entry->d_name), tail = strlen(suffix);
-
-		if (entry->d_name[0] == '.' || length < tail ||
-		    strcmp(entry->d_name + length - tail, suffix))
+		if (entry->d_name[0] == '.' || !goes(entry->d_name, context))
 			continue;
 		if (unlinkat(dirfd(directory), entry->d_name, 0) && errno != ENOENT)
 			err = -errno;
 	}
 	closedir(directory);
 	return err;
+}
+
+static bool ends_in(const char *name, const void *suffix)
+{
+	size_t length = strlen(name), tail = strlen(suffix);
+
+	return length >= tail && !strcmp(name + length - tail, suffix);
+}
+
+int pins_clean(unsigned int ifindex, const char *suffix)
+{
+	return pins_clean_those(ifindex, ends_in, suffix);
 }
 
 int pins_remove(unsigned int ifindex)

@@ -37,6 +37,10 @@ int pins_put(unsigned int ifindex, const char *name, const char *suffix, int fd)
 /** Put what is pinned as @name and PIN_NEW in the place of @name: 0 or -errno. */
 int pins_put_in_place(unsigned int ifindex, const char *name);
 
+/** Remove the pins of @ifindex by whose name it @goes: 0 or -errno. */
+int pins_clean_those(unsigned int ifindex, bool (*goes)(const char *name, const void *context),
+		     const void *context);
+
 /** Remove the pins of @ifindex whose names end in @suffix: 0 or -errno. */
 int pins_clean(unsigned int ifindex, const char *suffix);
 

@@ -13,6 +13,7 @@
 #include "kernel_pins.h"
 
 #define PROGRAM_MAPS_MAX 64
+#define KEY_SIZE_MAX	 64
 
 static int map_info(int fd, struct bpf_map_info *info)
 {
@@ -165,4 +166,40 @@ int program_config(unsigned int ifindex, int program, struct config *config)
 	}
 	free(data);
 	return err;
+}
+
+/* Closes @map. One that isn't there, or has keys of an unknown kind, has none. */
+static uint64_t count_keys(int map)
+{
+	char key[KEY_SIZE_MAX], next[KEY_SIZE_MAX];
+	struct bpf_map_info info;
+	uint64_t count = 0;
+
+	if (map < 0)
+		return 0;
+	if (!map_info(map, &info) && info.key_size <= KEY_SIZE_MAX)
+		for (void *from = NULL; !bpf_map_get_next_key(map, from, next); from = key) {
+			memcpy(key, next, info.key_size);
+			if (++count > info.max_entries) /* keys come and go meanwhile */
+				break;
+		}
+	close(map);
+	return count;
+}
+
+void program_count_lists(unsigned int ifindex, int program, struct program_lists *lists)
+{
+	struct map_ids ids;
+	int outer;
+
+	*lists = (struct program_lists){0};
+	if (read_map_ids(program, &ids))
+		return;
+	outer = open_one_of(ifindex, &ids, MAP_LIVE_EXACT);
+	if (outer >= 0) {
+		lists->listed = count_keys(live_set_find(ifindex, outer));
+		close(outer);
+	}
+	lists->listed += count_keys(open_one_of(ifindex, &ids, MAP_LIVE_PREFIX));
+	lists->banned = count_keys(open_one_of(ifindex, &ids, MAP_PENALTIES));
 }

@@ -19,4 +19,13 @@ int program_config(unsigned int ifindex, int program, struct config *config);
  */
 int program_maps(unsigned int ifindex, int program, int maps[MAP_COUNT]);
 
+/* What a program of any ABI has that another one can't take over. */
+struct program_lists {
+	uint64_t listed; /* addresses and prefixes on live lists */
+	uint64_t banned; /* sources that limits banned */
+};
+
+/** program_count_lists - by what is common to all: names of maps, and that they are hashes and tries. */
+void program_count_lists(unsigned int ifindex, int program, struct program_lists *lists);
+
 #endif

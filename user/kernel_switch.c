@@ -96,6 +96,8 @@ int switch_over(struct change *change, struct refusal *refusal)
 		return refuse(refusal, STEP_LINK, err);
 	change->link = err;
 	err = pin_set_finish(change->target->netdev.ifindex, change->link);
+	if (!err && there->ours && !change->readable)
+		pin_set_drop_strangers(there->ifindex);
 	return err ? refuse(refusal, STEP_PIN, err) : 0;
 }
 

@@ -45,10 +45,12 @@ static enum exit_status explain_absence(const struct target *target, int err, st
 	const char *name = target->netdev.name;
 
 	if (err == -EPROTO) {
-		complain(why, err,
-			 "the limiter on %s is of ABI %u, this xdp-limit of %u; replace it with "
-			 "`xdp-limit attach %s ...` or remove it with `xdp-limit detach %s`",
-			 name, target->running.config.abi, XDP_LIMIT_ABI, name, name);
+		complain(
+			why, err,
+			"the limiter on %s is of ABI %u, this xdp-limit of %u, which can't read it; "
+			"replace it, without a gap, by `xdp-limit apply %s FILE` or `xdp-limit attach "
+			"%s ...`, or remove it by `xdp-limit detach %s`",
+			name, target->running.config.abi, XDP_LIMIT_ABI, name, name, name);
 		return EXIT_NOT_ATTACHED;
 	}
 	if (err != -ENOENT) {
