@@ -280,10 +280,16 @@ __noinline int tell_sample(struct xdp_md *ctx, __u64 now_ns)
 		buffer->event.length = size;
 		if (size > EVENT_SNAP)
 			size = EVENT_SNAP;
-		/* In 64 bits, or the bound holds for the lower half alone. */
+		/*
+		 * In 64 bits, or the bound holds for the lower half alone. One less, or kernels before 6.8, which
+		 * learn nothing from "not 0", would take it for 0.
+		 */
+		size--;
 		asm("" : "+r"(size));
-		if (!size || size > EVENT_SNAP || bpf_xdp_load_bytes(ctx, 0, buffer->bytes, size))
+		if (size >= EVENT_SNAP || bpf_xdp_load_bytes(ctx, 0, buffer->bytes, size + 1))
 			size = 0;
+		else
+			size++;
 	}
 	deliver(EVENT_SAMPLE, size);
 	return 0;
