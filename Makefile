@@ -188,7 +188,8 @@ TEST_LIB := $(BUILD)/tests/libtest.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,$(BUILD)/tests/prog/%,$(wildcard tests/prog/test_*.c))
 # Those that try the command line itself.
-SANITIZED_NET_TESTS := $(wildcard $(addprefix tests/net/,attach.sh cli*.sh errors.sh ssh_guard.sh))
+SANITIZED_NET_TESTS := $(wildcard $(addprefix tests/net/,attach.sh cli*.sh errors.sh serve_requests.sh \
+		ssh_guard.sh))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%,$(wildcard tests/tools/*.c))
 T_CFLAGS = $(U_CFLAGS) -Itests/lib -Wno-missing-prototypes
 

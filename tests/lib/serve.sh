@@ -39,6 +39,13 @@ expect_code() {
 	[ "$CODE" = "$1" ] || fail "$CODE, not $1: ${*:2}"$'\n'"$BODY"
 }
 
+# refuses CODE REGEX [CURL-OPTION...] PATH: with a reason in JSON
+refuses() {
+	expect_code "$1" "${@:3}"
+	jq -re .error <<<"$BODY" 2>/dev/null | grep -Eq -- "$2" ||
+		fail "the reason of ${*:3} does not match '$2': $BODY"
+}
+
 body_field() {
 	jq -r "$1" <<<"$BODY"
 }
