@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <term.h>
 #include <unistd.h>
 
 #define ESCAPE_DELAY_MS 50 /* more than a terminal takes to send the rest of a key */
@@ -36,19 +37,43 @@ static void choose_colours(void)
 	style_attributes[TOP_ALARM] = COLOR_PAIR(1) | A_BOLD;
 }
 
-int top_screen_open(struct complaint *why)
+/* "dumb", or a teletype: lines would come one below the other, for ever. */
+static bool can_be_drawn_on(void)
 {
-	const char *terminal = getenv("TERM");
+	if (tigetstr("cup"))
+		return true;
+	endwin();
+	delscreen(screen);
+	return false;
+}
+
+static int open_terminal(struct complaint *why)
+{
+	const char *terminal = getenv("TERM") ?: "";
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return complain(why, -ENOTTY,
 				"top needs a terminal; --batch writes plain text to anything");
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
-		return complain(
-			why, -ENOTSUP,
-			"the terminal type TERM=%s is not known here; try TERM=vt100, or --batch",
-			terminal ?: "");
+		return complain(why, -ENOTSUP,
+				"the terminal type TERM=%s is not known here; try TERM=vt100, "
+				"or --batch",
+				terminal);
+	if (!can_be_drawn_on())
+		return complain(why, -ENOTSUP,
+				"a terminal of type TERM=%s can't be drawn on; --batch writes "
+				"plain text",
+				terminal);
+	return 0;
+}
+
+int top_screen_open(struct complaint *why)
+{
+	int err = open_terminal(why);
+
+	if (err)
+		return err;
 	set_escdelay(ESCAPE_DELAY_MS);
 	cbreak();
 	noecho();

@@ -76,17 +76,24 @@ numbers() {
 	limit get rv0 "$1" --json | jq -r '.limits[0] | "limit \(.name) of \(.burst), remaining \(.remaining)"'
 }
 
+# The kernels send an MLD report now and then: a moment is quiet when status says the same before and after.
+example_at_a_quiet_moment() {
+	PASSED=$(status_field .totals.passed_packets)
+	in_application "$SYSTEM/library-$1" rv0 "$2" >"$SCRATCH/said" 2>&1 &&
+		[ "$(status_field .totals.passed_packets)" = "$PASSED" ]
+}
+
 agrees() {
 	local kind address reset
 
 	limited
 	for kind in shared static; do
 		for address in 192.0.2.77 192.0.2.78 192.0.2.79; do
-			expect_status 0 in_application "$SYSTEM/library-$kind" rv0 "$address"
-			expect_equal "stderr" "$ERR" ""
+			wait_for 20 example_at_a_quiet_moment "$kind" "$address"
+			expect_status 0 cat "$SCRATCH/said"
 			expect_equal "numbers of $address" \
 				"$(sed -n 's/.*: \(limit .*\), reset.*/\1/p' <<<"$OUT")" "$(numbers "$address")"
-			expect_stdout "^rv0: passed $(status_field .totals.passed_packets), dropped 20 packets"
+			expect_stdout "^rv0: passed $PASSED, dropped 20 packets"
 			reset=$(sed -n 's/.*reset in \(.*\) s/\1/p' <<<"$OUT")
 			expect_between "seconds to reset" \
 				"$(get_field "$address" ".limits[0].reset_seconds - $reset")" -5 1
