@@ -141,6 +141,11 @@ static void judge_frames(const struct check *check, const struct facts *facts,
 	if (there[ABILITY_FRAGS] <= 0)
 		finding_advise(finding, FINDING_INFO,
 			       "an MTU above 3400 needs --mode generic on this kernel");
+	if (there[ABILITY_LOAD_BYTES] <= 0)
+		finding_advise(
+			finding, FINDING_INFO,
+			"events --sample needs bytes of packets, which this kernel hands to no "
+			"program");
 	if (there[ABILITY_SKB_FACTS] <= 0)
 		finding_advise(finding, FINDING_INFO,
 			       "in generic mode packets in merged frames are estimated");
@@ -233,13 +238,13 @@ static void judge_lockdown(const struct check *check, const struct facts *facts,
 
 static const enum ability_id programs[] = {ABILITY_XDP, ABILITY_LINK, ABILITY_BIND, ABILITY_ATOMICS,
 					   ABILITY_COUNT};
-static const enum ability_id maps[] = {ABILITY_HASH,   ABILITY_LRU,   ABILITY_ARRAY,
-				       ABILITY_PERCPU, ABILITY_TRIE,  ABILITY_PROGRAMS,
-				       ABILITY_FREEZE, ABILITY_BATCH, ABILITY_COUNT};
-static const enum ability_id helpers[] = {ABILITY_LOOKUP, ABILITY_UPDATE, ABILITY_BOOT_CLOCK,
-					  ABILITY_TAIL_CALL, ABILITY_COUNT};
-static const enum ability_id frames[] = {ABILITY_FRAGS, ABILITY_BUFF_LENGTH, ABILITY_SKB_FACTS,
-					 ABILITY_COUNT};
+static const enum ability_id maps[] = {
+	ABILITY_HASH, ABILITY_LRU,  ABILITY_ARRAY,  ABILITY_PERCPU, ABILITY_TRIE, ABILITY_PROGRAMS,
+	ABILITY_MAPS, ABILITY_RING, ABILITY_FREEZE, ABILITY_BATCH,  ABILITY_COUNT};
+static const enum ability_id helpers[] = {ABILITY_LOOKUP,    ABILITY_UPDATE, ABILITY_BOOT_CLOCK,
+					  ABILITY_TAIL_CALL, ABILITY_TELL,   ABILITY_COUNT};
+static const enum ability_id frames[] = {ABILITY_FRAGS, ABILITY_BUFF_LENGTH, ABILITY_LOAD_BYTES,
+					 ABILITY_SKB_FACTS, ABILITY_COUNT};
 static const enum ability_id jit[] = {ABILITY_JIT, ABILITY_COUNT};
 static const enum ability_id types[] = {ABILITY_TYPES, ABILITY_COUNT};
 

@@ -186,6 +186,10 @@ static const struct {
 	[ABILITY_TRIE]        = {{"lpm_trie", "4.11"}, probe_map, BPF_MAP_TYPE_LPM_TRIE},
 	/* 04fd61ab36ec: trials */
 	[ABILITY_PROGRAMS]    = {{"prog_array", "4.2"}, probe_map, BPF_MAP_TYPE_PROG_ARRAY},
+	/* 56f668dfe00d: live lists, rings of readers */
+	[ABILITY_MAPS]        = {{"array_of_maps", "4.12"}, probe_map, BPF_MAP_TYPE_ARRAY_OF_MAPS},
+	/* 457f44363a88: events */
+	[ABILITY_RING]        = {{"ringbuf", "5.8"}, probe_map, BPF_MAP_TYPE_RINGBUF},
 	/* 87df15de441b: the policy as read-only data */
 	[ABILITY_FREEZE]      = {{"frozen maps", "5.2"}, probe_freeze, 0},
 	/* 6a773a15a1e8: for XDP */
@@ -196,6 +200,8 @@ static const struct {
 	[ABILITY_BOOT_CLOCK]  = {{"ktime_get_boot_ns", "5.8"}, probe_helper, BPF_FUNC_ktime_get_boot_ns},
 	/* 6a773a15a1e8: for XDP */
 	[ABILITY_TAIL_CALL]   = {{"tail_call", "4.8"}, probe_helper, BPF_FUNC_tail_call},
+	/* 457f44363a88 */
+	[ABILITY_TELL]        = {{"ringbuf_output", "5.8"}, probe_helper, BPF_FUNC_ringbuf_output},
 	/* 5ffa25502b5a */
 	[ABILITY_ATOMICS]     = {{"atomic exchange", "5.12"}, probe_atomics, 0},
 	/* cb4d03ab499d */
@@ -208,6 +214,8 @@ static const struct {
 	[ABILITY_FRAGS]       = {{"xdp.frags", "5.18"}, probe_flag, BPF_F_XDP_HAS_FRAGS},
 	/* 0165cc817075 */
 	[ABILITY_BUFF_LENGTH] = {{"xdp_get_buff_len", "5.18"}, probe_helper, BPF_FUNC_xdp_get_buff_len},
+	/* 3f364222d032: samples of what is dropped */
+	[ABILITY_LOAD_BYTES]  = {{"xdp_load_bytes", "5.18"}, probe_helper, BPF_FUNC_xdp_load_bytes},
 	/* fd264ca02094 and a35b9af4ec2c */
 	[ABILITY_SKB_FACTS]   = {{"frame facts", "6.2"}, probe_skb_facts, 0},
 };
