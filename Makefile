@@ -233,7 +233,7 @@ $(FAULT_PROGRAM): $(BUILD)/user/main.o $(BUILD)/tests/faults/faults.o $(LIBRARY)
 NEXT_VERSION := $(BUILD)/tests/next/build/xdp-limit
 $(NEXT_VERSION): $(wildcard bpf/*.[ch] include/*.h user/*.[ch]) Makefile tests/upgrade/next.sh
 	$(call say,NEXT,$@)
-	$(Q)tests/upgrade/next.sh $(BUILD)/tests/next $(VERSION)
+	+$(Q)tests/upgrade/next.sh $(BUILD)/tests/next $(VERSION)
 
 # Fuzzing: each target as a fuzzer (FUZZ=1), and as a test that replays its corpus.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))

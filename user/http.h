@@ -83,12 +83,12 @@ const struct http_route *http_route_find(const char *path, size_t length);
 const struct http_route *http_route_check(const char *target, const char *method,
 					  struct http_request *request, struct http_answer *answer);
 
-/* ---- what the routes do (http_read.c, http_write.c, http_metrics.c, http_page.c) ---- */
+/* ---- what the routes do (http_read.c, http_write.c, http_metrics.c, http_events.c, http_page.c) ---- */
 
 http_work http_interfaces, http_status, http_sources, http_get, http_auth;
 http_work http_list_allow, http_list_deny, http_list_ban;
 http_work http_change_allow, http_change_deny, http_change_ban;
-http_work http_metrics, http_page, http_page_css, http_page_js;
+http_work http_metrics, http_events, http_page, http_page_css, http_page_js;
 
 /** http_may_write - whether @request has the token; else it is refused in @answer, and logged. */
 bool http_may_write(const struct http_request *request, struct http_answer *answer);

@@ -8,8 +8,8 @@
 #include "utf8.h"
 
 static const char *const key_names[QUERY_COUNT] = {
-	[QUERY_ADDRESS] = "address", [QUERY_BY] = "by",	  [QUERY_INTERFACE] = "interface",
-	[QUERY_LIMIT] = "limit",     [QUERY_TOP] = "top",
+	[QUERY_ADDRESS] = "address",	 [QUERY_AFTER] = "after", [QUERY_BY] = "by",
+	[QUERY_INTERFACE] = "interface", [QUERY_LIMIT] = "limit", [QUERY_TOP] = "top",
 };
 
 #define SCHEME "http://"

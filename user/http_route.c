@@ -28,6 +28,7 @@ static const struct http_route routes[] = {
 	 KEY(INTERFACE) | KEY(ADDRESS) | KEY(TOP) | KEY(BY) | KEY(LIMIT)},
 	{"/v1/get", {http_get}, KEY(INTERFACE) | KEY(ADDRESS) | KEY(LIMIT)},
 	{"/v1/auth", {http_auth}, KEY(INTERFACE) | KEY(ADDRESS) | KEY(LIMIT)},
+	{"/v1/events", {http_events}, KEY(INTERFACE) | KEY(AFTER)},
 	LIST_ROUTE(allow),
 	LIST_ROUTE(deny),
 	LIST_ROUTE(ban),

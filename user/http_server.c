@@ -358,6 +358,7 @@ int http_server_run(struct http_server *server, int signals)
 		if (polled[0].revents)
 			return 0;
 		clients_expire(&server->clients, boot_clock_ns());
+		feeds_expire(&server->service->feeds, boot_clock_ns());
 		for (int i = 0; i < server->count; i++)
 			MHD_run(server->listeners[i].daemon);
 	}

@@ -86,6 +86,7 @@ int service_refresh(struct service *service)
 
 void service_free(struct service *service)
 {
+	feeds_free(&service->feeds);
 	free(service->known);
 }
 

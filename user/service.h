@@ -3,6 +3,7 @@
 #ifndef XDP_LIMIT_SERVICE_H
 #define XDP_LIMIT_SERVICE_H
 
+#include "feed.h"
 #include "http.h"
 #include "target.h"
 #include "token.h"
@@ -23,6 +24,7 @@ struct service {
 	struct token token;
 	uint64_t top;	     /* sources to name in /metrics */
 	bool run_statistics; /* the kernel measures programs */
+	struct feeds feeds;
 };
 
 /** service_name - serve this interface: 0 or -ENOMEM. */

@@ -65,6 +65,35 @@ no_limiter() {
 	expect_equal "default" "$(cells limits | grep '^default|')" "default|0|0|0|0|0"
 }
 
+# Events as they come, each once, also where nobody asked for a while.
+events_come() {
+	local next
+
+	topology neighbours
+	run_policy <<<'limits: [{name: default, rate: 1/h, burst: 2, on-exceed: {ban: 1h}}]'
+	serve
+	expect_code 200 /v1/events
+	expect_equal "before" "$(body_field '.events | length')" 0
+	next=$(body_field .next)
+	send --frame udp4 --source 198.18.0.1 --count 5
+	expect_code 200 "/v1/events?after=$next"
+	expect_equal "kinds" "$(body_field '[.events[].kind] | sort | join(" ")')" "ban drop list"
+	expect_equal "who" "$(body_field '[.events[].source] | unique | join(" ")')" "198.18.0.1"
+	[[ $(body_field '.events[0].line') == *" 198.18.0.1 "* ]] || fail "no line: $BODY"
+	expect_equal "lost" "$(body_field '[.lost[]] | add')" 0
+	next=$(body_field .next)
+	expect_code 200 "/v1/events?after=$next"
+	expect_equal "again" "$(body_field '.events | length')" 0
+	expect_code 200 /v1/events
+	expect_equal "all that are kept" "$(body_field '.events | length')" 3
+	expect_code 400 "/v1/events?after=x"
+	expect_code 404 "/v1/events?interface=nosuch"
+	look
+	expect_equal "on the page" "$(cells events | grep -c 198.18.0.1)" 3
+	expect limit detach rv0
+	expect_code 404 /v1/events
+}
+
 # Nothing comes from elsewhere, and nothing that a name says becomes part of the page.
 own_resources() {
 	topology neighbours
@@ -94,6 +123,7 @@ on_a_phone() {
 
 run_case "K10: the page says what status and sources say" same_numbers
 run_case "without a limiter, and when one comes" no_limiter
+run_case "events come, each once" events_come
 run_case "its own files alone, under a content policy" own_resources
 run_case "a picture as on a phone" on_a_phone
 finish

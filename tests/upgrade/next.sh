@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 directory=$1
 version=$2
 mkdir -p "$directory/tests"
-cp -r Makefile bpf include user scripts "$directory"
+cp -r Makefile bpf include lib user scripts "$directory"
 cp -r tests/faults "$directory/tests"
 abi=$(sed -n 's/^#define XDP_LIMIT_ABI \([0-9]*\)$/\1/p' include/abi.h)
 
@@ -24,4 +24,4 @@ fi
 mv "$directory/include/abi.h.tmp" "$directory/include/abi.h"
 sed -i 's/\bledger SEC(/ledger_2 SEC(/' "$directory/bpf/maps.h"
 sed -i 's/= "ledger",/= "ledger_2",/' "$directory/user/kernel_running.c"
-make -C "$directory" BUILD=build VERSION="$version.1" all >/dev/null
+"${MAKE:-make}" -C "$directory" BUILD=build VERSION="$version.1" all >/dev/null

@@ -369,18 +369,17 @@ function showAttached(status) {
 
 // ---- events --------------------------------------------------------------------------------------
 
-const eventText = (event) => [new Date(1000 * event.time).toLocaleTimeString(), event.text].join("  ");
-
 function showEvents(answer) {
 	const list = at("events"), atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
-	list.append(...answer.events.map((event) => element("li", {}, eventText(event))));
+	list.append(...answer.events.map((event) => element("li", {}, event.line)));
 	while (list.childElementCount > EVENTS_SHOWN)
 		list.firstElementChild.remove();
 	if (answer.events.length && atEnd)
 		list.scrollTop = list.scrollHeight;
 	state.events = answer.next;
-	write(at("events-note"), (list.childElementCount ? "" : "None since this page is open. ") +
-		(answer.lost ? exact(answer.lost) + " more were not told one by one." : ""));
+	const lost = Object.values(answer.lost || {}).reduce((sum, count) => sum + count, 0);
+	write(at("events-note"), (list.childElementCount ? "" : "None since they are asked for. ") +
+		(lost ? exact(lost) + " more were not told one by one." : ""));
 }
 
 async function takeEvents() {
