@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "capabilities.h"
 #include "command.h"
 #include "event_print.h"
 #include "pcapng.h"
@@ -280,6 +282,11 @@ static void sum_up(const struct session *session, const struct watch *watch)
 		    session->captured, session->path, lost.capped[EVENT_SAMPLE], lost.overflowed);
 }
 
+static bool may_make_maps(void)
+{
+	return effective_capabilities() & (1ULL << CAP_BPF | 1ULL << CAP_SYS_ADMIN);
+}
+
 static enum exit_status explain_open(const struct session *session, int err)
 {
 	const char *name = session->interface;
@@ -300,6 +307,15 @@ static enum exit_status explain_open(const struct session *session, int err)
 			"--sample needs Linux 5.18 or newer, which lets a program copy bytes of a "
 			"packet (bpf_xdp_load_bytes)");
 		return EXIT_UNSUPPORTED;
+	case -EPERM:
+		if (!may_make_maps()) {
+			report_error(
+				"cannot follow the events of %s: this process lacks CAP_BPF to make a "
+				"ring for them; run it as root",
+				name);
+			return EXIT_FAILED;
+		}
+		/* fallthrough */
 	default:
 		report_error("cannot follow the events of %s: %s%s", name, strerror(-err),
 			     permission_hint(err));

@@ -106,7 +106,7 @@ static void measure_programs(const struct invocation *invocation, struct service
 	if (fd < 0)
 		report_warning("the kernel does not measure programs: %s; "
 			       "xdp_limit_program_run_seconds_total is left out",
-			       strerror(-fd));
+			       fd == -EPERM ? "this process lacks CAP_SYS_ADMIN" : strerror(-fd));
 }
 
 static int block_signals(void)

@@ -127,7 +127,7 @@ without_any() {
 	for command in "status" "status rv0 --check" "status rv0 --queues" "show rv0" "sources rv0" \
 		"get rv0 $CLI4" "top rv0 --once" "ban rv0 add 198.18.0.1 --for 1h" "ban rv0 list" "ban rv0 del 198.18.0.1" \
 		"allow rv0 add 198.18.1.0/24" "allow rv0 list" "allow rv0 del 198.18.1.0/24" \
-		"deny rv0 add --file $SCRATCH/list" "deny rv0 list" "reset rv0 $CLI4" "reset rv0 --counters" \
+		"deny rv0 add --file $SCRATCH/list" "deny rv0 list" "reset rv0 $CLI4" "reset rv0 --counters" "top rv0 --once" \
 		"check $SCRATCH/rv0.yaml" "detach rv0" "detach --all"; do
 		# shellcheck disable=SC2086 # words
 		expect_status 0 limit_with "" $command
@@ -139,6 +139,14 @@ without_any() {
 # addresses A: 1280 of them, 10.A.*
 addresses() {
 	seq -f "10.$1.%g.1" 0 255 | sed 'p; s/1$/2/; p; s/2$/3/; p; s/3$/4/; p; s/4$/5/' >"$SCRATCH/list"
+}
+
+following() {
+	clean
+	expect attach --rate 1/h --burst 5 "${SMALL[@]}"
+	expect_status 1 limit_with "" events rv0 --for 1s
+	expect_stderr "cannot follow the events of rv0: this process lacks CAP_BPF"
+	expect_status 0 limit_with bpf events rv0 --for 100ms
 }
 
 # The set of live addresses grows by being replaced, for which one makes a map; its pin follows.
@@ -412,6 +420,7 @@ run_case "O-117: so does attach over ours, in the other mode, with a fresh table
 run_case "O-117: over a foreign program it takes CAP_SYS_ADMIN" attach_over_foreign
 run_case "O-117: so does apply" applies
 run_case "O-117: every other command takes none" without_any
+run_case "O-117: events take CAP_BPF, which is named" following
 run_case "O-117: lists that grow out of their map go on without" grown_lists
 run_case "O-117: trials are confirmed, and end, without" trials
 run_case "O-117: doctor says what attach would lack" doctor_says
