@@ -137,8 +137,8 @@ __noinline int create_group(struct bucket_key *key, __u64 now_ns)
  */
 __noinline int gate_opens(__u64 now_ns)
 {
-	__u32 index = BUDGET_GATE;
-	struct shared_word *shared = bpf_map_lookup_elem(&budgets, &index);
+	__u32 index = 0;
+	struct shared_word *shared = bpf_map_lookup_elem(&gate, &index);
 	__u64 now = limit_ticks(&config.gate, now_ns);
 	enum charge result;
 	__u64 left;

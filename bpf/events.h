@@ -16,25 +16,25 @@ enum happening {
 INLINE void count_event(enum happening event)
 {
 	__u32 index = 0;
-	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
+	struct event_count *mine = bpf_map_lookup_elem(&table_events, &index);
 
 	if (!mine)
 		return;
 	switch (event) {
 	case EVENT_CREATED:
-		mine->events.created++;
+		mine->created++;
 		break;
 	case EVENT_CREATE_RACED:
-		mine->events.create_raced++;
+		mine->create_raced++;
 		break;
 	case EVENT_INSERT_FAILURE:
-		mine->events.insert_failures++;
+		mine->insert_failures++;
 		break;
 	case EVENT_UNDO_LOST:
-		mine->events.undo_lost++;
+		mine->undo_lost++;
 		break;
 	case EVENT_REPAIRED:
-		mine->events.repaired++;
+		mine->repaired++;
 		break;
 	}
 }
@@ -43,13 +43,23 @@ INLINE void count_event(enum happening event)
 INLINE void count_claim(bool had_owner, bool in_debt)
 {
 	__u32 index = 0;
-	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
+	struct event_count *mine = bpf_map_lookup_elem(&table_events, &index);
 
 	if (!mine)
 		return;
-	mine->events.created++;
-	mine->events.evicted += had_owner;
-	mine->events.evicted_live += had_owner && in_debt;
+	mine->created++;
+	mine->evicted += had_owner;
+	mine->evicted_live += had_owner && in_debt;
+}
+
+/* Dropped packets that no record counts. */
+INLINE void count_unrecorded(__u64 packets)
+{
+	__u32 index = 0;
+	struct event_count *mine = bpf_map_lookup_elem(&table_events, &index);
+
+	if (mine)
+		mine->unrecorded += packets;
 }
 
 #endif

@@ -121,7 +121,7 @@ struct {
 	__uint(max_entries, CACHE_SLOTS);
 } tally_cache SEC(".maps");
 
-/* Counters by reason, by limit and of events. Written by the program; read by status. */
+/* Counters by reason and by limit, of one interface. Written by the program; read by status. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, __u32);
@@ -129,7 +129,23 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* Words that all sources share, a cache line each. Written by the program. By enum budget. */
+/* What happened to the table. Of its own, since interfaces may share it. Written by the program; read by status. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct event_count);
+	__uint(max_entries, 1);
+} table_events SEC(".maps");
+
+/* The word of the gate: new entries of the table, whatever interface they come by. Written by the program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct shared_word);
+	__uint(max_entries, 1);
+} gate SEC(".maps");
+
+/* Words of one interface, a cache line each. Written by the program. By enum budget. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -300,7 +316,15 @@ struct {
 	__uint(max_entries, 1);
 } table SEC(".maps");
 
-/* User space's own counts: entries deleted, sums at the last reset of the counters. */
+/* Sums of `counters` at the last `reset --counters`: to be taken off. Only user space writes and reads it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct cpu_counters);
+	__uint(max_entries, 1);
+} baseline SEC(".maps");
+
+/* User space's own counts of the table: entries deleted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);

@@ -138,13 +138,13 @@ INLINE void record_loss(struct cpu_counters *mine, const struct bucket_key *key,
 	if (!owns_loss_line(line, key, limit)) {
 		line->misses++;
 		mine->records.now_ns = now_ns;
-		mine->events.unrecorded += record_slowly(line, &mine->records, key, limit, by);
+		count_unrecorded(record_slowly(line, &mine->records, key, limit, by));
 		return;
 	}
 	line->misses = 0;
 	add_local(&line->tally, by);
 	if (++line->pending >= FLUSH_EVERY)
-		mine->events.unrecorded += flush_losses(line, now_ns);
+		count_unrecorded(flush_losses(line, now_ns));
 }
 
 #endif

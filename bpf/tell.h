@@ -100,7 +100,7 @@ INLINE void count_capped(__u32 kind)
 	struct cpu_counters *mine = bpf_map_lookup_elem(&counters, &index);
 
 	if (mine && kind < EVENT_KERNEL_KINDS)
-		mine->events.capped[kind]++;
+		mine->telling.capped[kind]++;
 }
 
 /* ---- to the readers ---- */
@@ -129,7 +129,7 @@ __noinline int deliver(__u32 kind, __u32 captured)
 			continue;
 		ring = bpf_map_lookup_elem(&rings, &place);
 		if (ring && bpf_ringbuf_output(ring, buffer, sizeof(buffer->event) + captured, 0))
-			mine->events.overflowed[i]++;
+			mine->telling.overflowed[i]++;
 	}
 	return 0;
 }

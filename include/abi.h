@@ -178,7 +178,7 @@ struct limit_count {
 	__u64 would_drop_packets;
 };
 
-/* What happened to the table and its words; never reset by a new program. */
+/* What happened to the table and its words, by whatever interface of those that share it. */
 struct event_count {
 	__u64 created;
 	__u64 create_raced;    /* another CPU made the bucket first; charged to that one */
@@ -189,7 +189,10 @@ struct event_count {
 	__u64 evicted;	    /* slots that went to another source */
 	__u64 evicted_live; /* of them, those in debt: the newcomer inherited it */
 	__u64 unrecorded;   /* dropped packets that no source's record counts */
-	/* Of what is told to readers: */
+};
+
+/* Of what is told to readers. */
+struct telling_count {
 	__u64 capped[EVENT_KERNEL_KINDS]; /* not told: there were too many of this kind */
 	__u64 overflowed[EVENT_READERS];  /* not told to this reader: its ring was full */
 };
@@ -206,11 +209,11 @@ struct sampling {
 	__u64 left;
 };
 
-/* All counters of one CPU: one lookup at the program's only exit finds them all. */
+/* All counters of one CPU and interface: one lookup at the program's only exit finds them all. */
 struct cpu_counters {
 	struct reason_count reasons[REASON_SLOTS];
 	struct limit_count limits[MAX_LIMITS]; /* by limit id */
-	struct event_count events;
+	struct telling_count telling;
 	struct record_budget records;
 	struct sampling sampling;
 };
@@ -223,7 +226,6 @@ struct shared_word {
 
 enum budget {
 	BUDGET_CONTROL, /* network control packets per interface; ticks are ns */
-	BUDGET_GATE,	/* new entries of the table */
 	BUDGET_EVENTS,	/* events of a kind, from here on by enum event_kind; ticks are ns */
 	BUDGET_COUNT = BUDGET_EVENTS + EVENT_KERNEL_KINDS,
 };
@@ -372,8 +374,10 @@ struct limit_identity {
 	__u64 window_ns; /* of windows: what their words' indices count; else 0 */
 };
 
+#define SHARED_NAME_SIZE 16 /* with the final NUL */
+
 struct table_identity {
-	char interface[16]; /* when it was attached; interfaces get renamed */
+	char shared_name[SHARED_NAME_SIZE]; /* of --share-table; empty: one interface alone */
 	__u32 abi;
 	__u32 capacity; /* entries */
 	__u32 words;	/* per group: 1, 2, 4, 8, 16 or 32; in a flat table the regions */
@@ -385,14 +389,13 @@ struct table_identity {
 	__u8 type;				  /* enum table_type */
 	struct kind_identity kinds[MAX_KIND_IDS]; /* by kind id; 0 is the table's own source */
 	__u64 seed;				  /* random, for keys that are hashes */
-	__u64 device_packets; /* that the device had received when the table was made */
+	__u64 made_ns;				  /* CLOCK_REALTIME */
 	struct limit_identity limits[MAX_LIMITS]; /* by limit id */
 };
 
-/* Kept by user space: what to take off the raw counters, and what the kernel can't count. */
+/* Kept by user space: what the kernel can't count. */
 struct ledger {
-	__u64 deleted;		      /* entries removed by `reset` */
-	struct cpu_counters baseline; /* sums at the last `reset --counters` */
+	__u64 deleted; /* entries removed by `reset` */
 };
 
 /*
@@ -510,10 +513,12 @@ struct config {
 	__u32 abi;
 	__u32 limit_count;
 	__u64 generation;
-	__u64 attached_ns; /* CLOCK_REALTIME, of the first attach of this table */
-	__u64 seed;	   /* of the table: keys that are hashes */
-	__u32 words;	   /* per group */
-	__u32 fanout;	   /* possible CPUs + 1 */
+	__u64 attached_ns;    /* CLOCK_REALTIME, of the first attach to this interface */
+	__u64 device_packets; /* that the device had received then */
+	char interface[16];   /* its name at that time; interfaces get renamed */
+	__u64 seed;	      /* of the table: keys that are hashes */
+	__u32 words;	      /* per group */
+	__u32 fanout;	      /* possible CPUs + 1 */
 	__u32 kind_count;
 	__u32 blocks;	       /* of a flat table's region */
 	__u32 all_limits;      /* a bit for each */

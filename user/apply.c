@@ -48,18 +48,18 @@ static enum exit_status find_running(const char *name, uint64_t wait_ns,
 static enum exit_status apply(const struct invocation *invocation, const struct policy *policy,
 			      uint64_t wait_ns, uint64_t confirm_ns)
 {
-	struct attach_target changed;
+	struct attach_target changed[TARGETS_MAX];
 	struct attach_request request = {
 		.policy = policy,
-		.targets = &changed,
+		.targets = changed,
 		.count = 1,
 		.recreate = invocation->values[OPTION_RECREATE],
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
 	};
-	enum exit_status status = find_running(invocation->positionals[0], wait_ns, &changed);
+	enum exit_status status = find_running(invocation->positionals[0], wait_ns, changed);
 
-	return status == EXIT_DONE ? attach_policy(&request, false) : status;
+	return status == EXIT_DONE ? attach_policy(&request, wait_ns, false) : status;
 }
 
 static enum exit_status run(const struct invocation *invocation)
@@ -88,7 +88,8 @@ const struct command command_apply = {
 	.notes =
 		"Every packet is judged by the old policy or by the new one as a whole. Buckets of limits\n"
 		"that keep their name, unit, algorithm and what they count per keep their state, and so\n"
-		"do bans and live lists. A file with an error changes nothing. \"-\" is standard input.\n\n"
+		"do bans and live lists. On a shared table the policy is applied to all interfaces that share\n"
+		"it.  A file with an error changes nothing. \"-\" is standard input.\n\n"
 		"  xdp-limit check eth0.yaml && xdp-limit apply eth0 eth0.yaml",
 	.positionals_min = 2,
 	.positionals_max = 2,

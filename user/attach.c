@@ -9,6 +9,7 @@
 #include "lock.h"
 #include "policy_load.h"
 #include "report.h"
+#include "shared_table.h"
 #include "words.h"
 
 enum attach_option {
@@ -31,6 +32,7 @@ enum attach_option {
 	OPTION_WAIT,
 	OPTION_NO_SSH_GUARD,
 	OPTION_CONFIRM,
+	OPTION_SHARE_TABLE,
 };
 
 // clang-format off
@@ -66,13 +68,15 @@ static const struct option_spec options[] = {
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},
 	[OPTION_CONFIRM] = {"confirm", "TIME",
 			    "go back by itself unless `xdp-limit confirm` comes within TIME"},
+	[OPTION_SHARE_TABLE] = {"share-table", "NAME",
+		"one table, so one budget for each source, over all interfaces that attach with NAME"},
 	{NULL, NULL, NULL},
 };
 // clang-format on
 
 static const char notes[] =
-	"Several interfaces each have a table of their own; one that refuses leaves them all as they\n"
-	"were. A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
+	"Several interfaces each have a table of their own, or with --share-table one for all that\n"
+	"attach with its name; one that refuses leaves them all as they were. A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
 	"is unchanged keep their state. The limiter stays until `xdp-limit detach`, also when this\n"
 	"command is long gone. A packet must fit every limit; one that is dropped by one of them\n"
 	"consumes nothing of the others. Run over SSH, the peer is exempt for 30 minutes.\n\n"
@@ -269,6 +273,7 @@ static enum exit_status attach(const struct invocation *invocation, struct polic
 		.recreate = invocation->values[OPTION_RECREATE],
 		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
 		.confirm_ns = confirm_ns,
+		.shared_name = invocation->values[OPTION_SHARE_TABLE],
 	};
 	enum exit_status status = take_interfaces(invocation->positionals, request.count, wait_ns,
 						  targets);
@@ -276,7 +281,7 @@ static enum exit_status attach(const struct invocation *invocation, struct polic
 	for (size_t i = 0; i < request.count; i++)
 		targets[i].generic = mode == WORD_GENERIC;
 	if (status == EXIT_DONE)
-		status = attach_policy(&request, mode == WORD_AUTO);
+		status = attach_policy(&request, wait_ns, mode == WORD_AUTO);
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
 		note_meaning(policy, &targets[i].netdev, targets[i].generic);
 	return status;
@@ -289,9 +294,11 @@ static enum exit_status run(const struct invocation *invocation)
 	enum exit_status status;
 	uint64_t wait_ns = 0, confirm_ns = 0;
 	int mode = take_word(invocation, OPTION_MODE, mode_words, WORD_NATIVE, &why);
+	const char *shared_name = invocation->values[OPTION_SHARE_TABLE];
 	int err = mode < 0 ? mode : parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 
 	err = err ?: parse_confirm(invocation->values[OPTION_CONFIRM], &confirm_ns, &why);
+	err = err ?: shared_name ? check_shared_name(shared_name, &why) : 0;
 
 	if (err) {
 		report_error("%s", why.text);

@@ -9,6 +9,7 @@
 #include "attach_notes.h"
 #include "capabilities.h"
 #include "report.h"
+#include "shared_table.h"
 #include "sshguard.h"
 #include "target.h"
 #include "words.h"
@@ -160,8 +161,10 @@ static void say_done(const struct attach_request *request)
 	char time[UNITS_TEXT_SIZE];
 
 	for (size_t i = 0; i < request->count; i++)
-		printf("%s: limiting in %s mode%s\n", request->targets[i].netdev.name,
+		printf("%s: limiting in %s mode%s%s%s\n", request->targets[i].netdev.name,
 		       request->targets[i].generic ? "generic" : "native",
+		       request->shared_name ? ", on the shared table " : "",
+		       request->shared_name ?: "",
 		       request->policy->dry_run ? ", dry run: nothing is dropped" : "");
 	for (unsigned int i = 0; i < request->policy->limit_count; i++)
 		say_limit(&request->policy->limits[i]);
@@ -173,10 +176,16 @@ static void say_done(const struct attach_request *request)
 		       request->targets[i].netdev.name);
 }
 
-enum exit_status attach_policy(struct attach_request *request, bool may_fall_back)
+enum exit_status attach_policy(struct attach_request *request, uint64_t wait_ns, bool may_fall_back)
 {
 	enum exit_status status;
+	struct complaint why;
+	int err = share_table(request, wait_ns, &why);
 
+	if (err) {
+		report_error("%s", why.text);
+		return status_of_error(err);
+	}
 	for (size_t i = 0; i < request->count; i++)
 		warn_meaning(request->policy, &request->targets[i].netdev);
 	take_guard(request);

@@ -7,10 +7,13 @@
 #include "kernel.h"
 
 /**
- * attach_policy - guard the SSH peer, switch the policy in, and say what runs now, or what is wrong. An
- * interface that refuses native mode gets generic mode where @may_fall_back. Returns the exit status.
+ * attach_policy - guard the SSH peer, switch the policy in, and say what runs now, or what is wrong. With an
+ * interface that shares its table come all others that do, so request->targets has room for TARGETS_MAX;
+ * @wait_ns is for the table's lock. One that refuses native mode gets generic mode where @may_fall_back.
+ * Returns the exit status.
  */
-enum exit_status attach_policy(struct attach_request *request, bool may_fall_back);
+enum exit_status attach_policy(struct attach_request *request, uint64_t wait_ns,
+			       bool may_fall_back);
 
 /** parse_confirm - the value of --confirm, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */
 int parse_confirm(const char *text, uint64_t *confirm_ns, struct complaint *why);

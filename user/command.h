@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include "exit_status.h"
 
-#define OPTIONS_MAX	20
+#define OPTIONS_MAX	24
 #define POSITIONALS_MAX 64
 
 struct option_spec {

@@ -73,17 +73,29 @@ static enum exit_status detach_locked(unsigned int ifindex, const char *name)
 	return remove_pins(ifindex, name);
 }
 
+/* One that shares a table is not changed while others that do are. */
+static int lock_table_of(unsigned int ifindex, uint64_t wait_ns, struct complaint *why)
+{
+	struct running running;
+	int err = running_open(ifindex, &running) ? 0 : lock_shared(&running, wait_ns, why);
+
+	running_close(&running);
+	return err;
+}
+
 static enum exit_status detach_one(unsigned int ifindex, const char *name, uint64_t wait_ns)
 {
 	struct complaint why;
 	enum exit_status status;
 	int err = lock_interface(ifindex, name, wait_ns, &why);
 
+	err = err ?: lock_table_of(ifindex, wait_ns, &why);
 	if (err) {
 		report_error("%s", why.text);
-		return status_of_error(err);
+		status = status_of_error(err);
+	} else {
+		status = detach_locked(ifindex, name);
 	}
-	status = detach_locked(ifindex, name);
 	lock_release();
 	return status;
 }

@@ -116,6 +116,8 @@ enum map_id {
 	MAP_LIMITED,
 	MAP_LOSSES,
 	MAP_TALLY_CACHE,
+	MAP_TABLE_EVENTS,
+	MAP_GATE,
 	MAP_COUNTERS,
 	MAP_BUDGETS,
 	MAP_INTERFACE_WORDS,
@@ -130,6 +132,7 @@ enum map_id {
 	MAP_PENALTY_BITS,
 	MAP_TABLE,
 	MAP_LEDGER,
+	MAP_BASELINE,
 	MAP_LISTENING,
 	MAP_RINGS,
 	MAP_EVENT_SEEN,
@@ -147,6 +150,9 @@ enum map_id {
 
 /* Names as in bpf/maps.h, and of their pins. */
 extern const char *const map_names[MAP_COUNT];
+
+/** Whether a map tells of one interface, and is not shared with others that share its table. */
+bool map_is_own(enum map_id id);
 
 /* What the kernel says runs, whatever is pinned. */
 struct running {
@@ -209,12 +215,16 @@ struct attach_target {
 
 struct attach_request {
 	const struct policy *policy;
-	struct attach_target *targets; /* each with a table of its own */
+	struct attach_target *targets;
 	size_t count;
-	bool recreate;	/* a fresh table even where the running one would do */
-	bool force;	/* replace a foreign program */
-	bool no_guards; /* end all guards, and make none */
-	bool guarded;	/* exempt this SSH peer until guard_ends_ns (boot clock) */
+	const char *
+		shared_name; /* all targets are on one table of this name; NULL: each has its own */
+	unsigned int donor;  /* an interface that has this table and is no target; 0: none */
+	bool joins;	     /* none of the targets has it yet: its policy stays the same */
+	bool recreate;	     /* a fresh table even where the running one would do */
+	bool force;	     /* replace a foreign program */
+	bool no_guards;	     /* end all guards, and make none */
+	bool guarded;	     /* exempt this SSH peer until guard_ends_ns (boot clock) */
 	struct address guard_peer;
 	uint64_t guard_ends_ns;
 	uint64_t confirm_ns; /* a trial of so long; 0: no trial */
@@ -305,10 +315,18 @@ enum reason ask_lists(const struct running *running, const struct address *addre
 
 /** Nanoseconds since boot, suspend included: the clock of all words. */
 uint64_t boot_clock_ns(void);
+/* Of all CPUs: what happened on the interface, and to the table that others may share. */
+struct counters {
+	struct reason_count reasons[REASON_SLOTS];
+	struct limit_count limits[MAX_LIMITS]; /* by limit id */
+	struct telling_count telling;
+	struct event_count events; /* never reset */
+};
+
 /** Sums over all CPUs, less what `reset --counters` took as zero. 0 or -errno. */
-int read_counters(const struct running *running, struct cpu_counters *sum);
-/** The same since the table was made, whatever was reset. */
-int read_raw_counters(const struct running *running, struct cpu_counters *sum);
+int read_counters(const struct running *running, struct counters *sum);
+/** The same since the interface was first attached to, whatever was reset. */
+int read_raw_counters(const struct running *running, struct counters *sum);
 /** Entries removed by reset since the table was made. */
 int read_deleted(const struct running *running, uint64_t *deleted);
 

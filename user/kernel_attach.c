@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "kernel.h"
@@ -85,7 +86,8 @@ static void note_loss(const struct netdev *netdev, const struct running *running
 
 struct attempt {
 	const struct attach_request *request;
-	struct change *changes; /* one for each target */
+	struct change *changes;	     /* one for each target */
+	const struct running *donor; /* of request->donor */
 	struct refusal *refusal;
 	struct complaint *why;
 };
@@ -125,14 +127,57 @@ static int open_one(const struct attempt *attempt, struct change *change)
 	return 0;
 }
 
+static bool is_on_shared(const struct attach_request *request, const struct running *running)
+{
+	return !strcmp(running->table.shared_name, request->shared_name);
+}
+
+/* Whose table the targets go on with: of one of them, or of the donor; NULL for a fresh one. */
+static const struct running *find_shared(const struct attempt *attempt)
+{
+	const struct attach_request *request = attempt->request;
+
+	if (request->recreate)
+		return NULL;
+	for (size_t i = 0; i < request->count; i++)
+		if (attempt->changes[i].kept && is_on_shared(request, &attempt->changes[i].running))
+			return &attempt->changes[i].running;
+	return request->donor ? attempt->donor : NULL;
+}
+
+/* All of the targets are on one table. One that joins takes the generation that there is. */
+static void inherit_shared(const struct attempt *attempt, const struct change *change,
+			   struct heritage *heritage)
+{
+	const struct attach_request *request = attempt->request;
+	const struct change *first = &attempt->changes[0];
+
+	heritage->table = find_shared(attempt);
+	heritage->generation = heritage->table ? state_generation(heritage->table) : 0;
+	if (!request->joins || !heritage->table)
+		heritage->generation++;
+	if (change != first)
+		heritage->first = &first->loaded;
+	if (!change->kept || !is_on_shared(request, &change->running))
+		heritage->own = NULL;
+}
+
 static int load_one(const struct attempt *attempt, struct change *change)
 {
 	const struct running *running = &change->running;
+	const struct running *kept = change->kept ? running : NULL;
+	struct heritage heritage = {
+		.own = kept,
+		.table = kept,
+		.lists = change->readable ? running : NULL,
+		.generation = kept ? running->config.generation + 1 : 1,
+		.previous = goes_back(attempt->request, running) ? running->program : -1,
+	};
 
-	return kernel_load(attempt->request, change->target, change->kept ? running : NULL,
-			   change->readable ? running : NULL,
-			   goes_back(attempt->request, running) ? running->program : -1,
-			   &change->loaded, attempt->refusal, attempt->why);
+	if (attempt->request->shared_name)
+		inherit_shared(attempt, change, &heritage);
+	return kernel_load(attempt->request, change->target, &heritage, &change->loaded,
+			   attempt->refusal, attempt->why);
 }
 
 static int switch_one(const struct attempt *attempt, struct change *change)
@@ -202,23 +247,39 @@ static void free_changes(struct change *changes, size_t count)
 	free(changes);
 }
 
+static int try_all(const struct attempt *attempt)
+{
+	const struct attach_request *request = attempt->request;
+	size_t looked, switched = 0;
+	int err = for_all(attempt, open_one, &looked);
+
+	err = err ?: for_all(attempt, load_one, &looked);
+	err = err ?: for_all(attempt, switch_one, &switched);
+	if (err)
+		undo(attempt->changes, switched);
+	/* Not before: an attach that failed has ended nobody's guard. */
+	for (size_t i = 0; !err && request->no_guards && i < request->count; i++)
+		state_end_guards(&attempt->changes[i].loaded);
+	return err;
+}
+
 static int attach_once(const struct attach_request *request, struct refusal *refusal,
 		       struct complaint *why)
 {
-	const struct attempt attempt = {request, make_changes(request), refusal, why};
-	size_t looked, switched = 0;
+	struct running donor;
+	const struct attempt attempt = {request, make_changes(request), &donor, refusal, why};
 	int err;
 
 	if (!attempt.changes)
 		return refuse(refusal, STEP_PROBE, -ENOMEM);
-	err = for_all(&attempt, open_one, &looked);
-	err = err ?: for_all(&attempt, load_one, &looked);
-	err = err ?: for_all(&attempt, switch_one, &switched);
+	refusal->netdev = &request->targets[0].netdev;
+	running_clear(&donor);
+	err = request->donor ? running_open(request->donor, &donor) : 0;
 	if (err)
-		undo(attempt.changes, switched);
-	/* Not before: an attach that failed has ended nobody's guard. */
-	for (size_t i = 0; !err && request->no_guards && i < request->count; i++)
-		state_end_guards(&attempt.changes[i].loaded);
+		refuse(refusal, STEP_PROBE, err);
+	else
+		err = try_all(&attempt);
+	running_close(&donor);
 	free_changes(attempt.changes, request->count);
 	return err;
 }

@@ -35,6 +35,8 @@ int switch_to_former(unsigned int ifindex, const struct running *running,
  * program repairs no word any more. 0 or -errno.
  */
 int state_write(const struct attach_request *request, const struct loaded *loaded);
+/** state_generation - of the newest program on the table of @running; 0 when it can't be read. */
+uint64_t state_generation(const struct running *running);
 /** state_restore - the old program's view of its table: when the new one didn't come to run. */
 void state_restore(const struct change *change);
 /** state_end_guards - nobody is exempt any more. */

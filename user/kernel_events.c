@@ -203,12 +203,12 @@ static int renew(struct events *events)
 static int read_lost(const struct events *events, const struct running *running,
 		     struct events_lost *lost)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	int err = read_raw_counters(running, &counters);
 
 	for (int i = 0; i < EVENT_KERNEL_KINDS; i++)
-		lost->capped[i] = events->request.kinds >> i & 1 ? counters.events.capped[i] : 0;
-	lost->overflowed = counters.events.overflowed[events->place];
+		lost->capped[i] = events->request.kinds >> i & 1 ? counters.telling.capped[i] : 0;
+	lost->overflowed = counters.telling.overflowed[events->place];
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,14 @@
 #include "report.h"
 #include "xdp_limit.skel.h"
 
+static uint64_t real_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
 int refuse(struct refusal *refusal, enum attach_step step, int err)
 {
 	refusal->step = step;
@@ -27,20 +36,23 @@ int refuse(struct refusal *refusal, enum attach_step step, int err)
 }
 
 /* The table's identity that the policy needs: the running one's, extended, or a new one. */
-static int choose_table(const struct attach_request *request, const struct netdev *netdev,
-			const struct running *running, struct table_identity *table,
-			struct complaint *why)
+static int choose_table(const struct attach_request *request, const struct heritage *heritage,
+			struct table_identity *table, struct complaint *why)
 {
 	int err;
 
-	if (!running) {
-		err = table_new(request->policy, table, why);
-		table->device_packets = netdev->rx_packets;
-		snprintf(table->interface, sizeof(table->interface), "%s", netdev->name);
-		return err;
+	if (heritage->first) {
+		*table = heritage->first->table;
+		return 0;
 	}
-	*table = running->table;
-	return table_extend(request->policy, table, why);
+	if (heritage->table) {
+		*table = heritage->table->table;
+		return table_extend(request->policy, table, why);
+	}
+	err = table_new(request->policy, table, why);
+	table->made_ns = real_clock_ns();
+	snprintf(table->shared_name, sizeof(table->shared_name), "%s", request->shared_name ?: "");
+	return err;
 }
 
 /* Whether limits of the running policy, or of one before it, have banned anybody. */
@@ -52,31 +64,42 @@ static bool penalties_left(const struct running *running)
 	       !bpf_map_get_next_key(running->maps[MAP_PENALTIES], NULL, &key);
 }
 
-static int compile(const struct policy *policy, bool generic, const struct running *running,
-		   const struct running *lists, const struct kernel_features *features,
+/* What the program knows of its interface, apart from the policy. */
+static void describe_interface(const struct running *own, const struct netdev *netdev,
+			       struct config *config)
+{
+	if (own) {
+		config->attached_ns = own->config.attached_ns;
+		config->device_packets = own->config.device_packets;
+	} else {
+		config->attached_ns = real_clock_ns();
+		config->device_packets = netdev->rx_packets;
+	}
+	snprintf(config->interface, sizeof(config->interface), "%s", netdev->name);
+}
+
+static int compile(const struct policy *policy, const struct attach_target *target,
+		   const struct heritage *heritage, const struct kernel_features *features,
 		   struct loaded *loaded, struct complaint *why)
 {
 	const struct compile_facts facts = {
 		.possible_cpus = features->possible_cpus,
-		.generic = generic,
+		.generic = target->generic,
 		.skb_facts = features->skb_facts,
 		.may_have_frags = features->xdp_frags,
 		.load_bytes = features->xdp_frags,
-		.penalties_left = penalties_left(running ?: lists),
+		.penalties_left = penalties_left(heritage->table ?: heritage->lists),
 	};
 	struct config *config = (struct config *)loaded->skeleton->rodata_config;
-	struct timespec now;
 	int err = compile_policy(policy, &loaded->table, &facts, config, why);
 
 	if (err)
 		return err;
-	clock_gettime(CLOCK_REALTIME, &now);
 	config->magic = XDP_LIMIT_MAGIC;
 	config->abi = XDP_LIMIT_ABI;
-	loaded->generation = running ? running->config.generation + 1 : 1;
-	config->generation = loaded->generation;
-	config->attached_ns = running ? running->config.attached_ns
-				      : now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+	config->generation = heritage->generation;
+	loaded->generation = heritage->generation;
+	describe_interface(heritage->own, &target->netdev, config);
 	return 0;
 }
 
@@ -111,7 +134,7 @@ static int keep_text(const struct policy *policy, struct loaded *loaded)
 static void note_memory(const struct attach_request *request, const struct attach_target *target,
 			const struct table_identity *table, uint64_t bytes)
 {
-	bool several = request->count > 1;
+	bool several = request->count > 1 && !request->shared_name;
 	char memory[UNITS_TEXT_SIZE];
 
 	format_bytes(bytes, memory, sizeof(memory));
@@ -167,13 +190,79 @@ static int load_error(int err, const struct kernel_features *features)
 	return err;
 }
 
+/* Fresh maps, or those that it goes on with: the table's, and the interface's own. */
+static int take_maps(struct bpf_object *object, const struct heritage *heritage,
+		     const struct table_identity *table, const struct config *config)
+{
+	int err;
+
+	if (heritage->first)
+		err = object_share_table(object, config, heritage->first->maps);
+	else if (heritage->table)
+		err = object_share_table(object, config, heritage->table->maps);
+	else
+		err = object_fresh_maps(object, table);
+	if (!err && !heritage->first && !heritage->table && heritage->lists)
+		err = object_share_lists(object, config, heritage->lists->maps);
+	return err ?: heritage->own ? object_share_own(object, heritage->own->maps) : 0;
+}
+
+/* The policy compiled into an opened object that has its maps. */
+static int prepare(const struct attach_request *request, const struct attach_target *target,
+		   const struct heritage *heritage, const struct kernel_features *features,
+		   struct loaded *loaded, struct refusal *refusal, struct complaint *why)
+{
+	bool fresh = !heritage->first && !heritage->table;
+	struct config *config;
+	int err = choose_table(request, heritage, &loaded->table, why);
+
+	if (err)
+		return err;
+	if (fresh && heritage->lists) {
+		err = take_lists(heritage->lists, loaded);
+		if (err)
+			return refuse(refusal, STEP_PROBE, err);
+	} else if (heritage->first) {
+		loaded->live_lists = heritage->first->live_lists;
+	}
+	refusal->map_name = map_names[loaded->table.type == TABLE_FLAT ? MAP_FLAT : MAP_BUCKETS];
+	loaded->skeleton = xdp_limit__open();
+	if (!loaded->skeleton)
+		return refuse(refusal, STEP_LOAD, -errno);
+	err = compile(request->policy, target, heritage, features, loaded, why);
+	if (err)
+		return err;
+	config = (struct config *)loaded->skeleton->rodata_config;
+	refusal->memory_estimate = memory_limiter(&loaded->table, request->policy, config,
+						  features->possible_cpus);
+	if (fresh)
+		note_memory(request, target, &loaded->table, refusal->memory_estimate);
+	if (target == request->targets) /* the others would say the same */
+		warn_gate(request->policy, loaded);
+	config->on_trial = request->confirm_ns != 0;
+	config->has_previous = heritage->previous >= 0;
+	err = take_maps(loaded->skeleton->obj, heritage, &loaded->table, config);
+	err = err ?: object_size(loaded->skeleton->obj, request->policy, config);
+	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
+}
+
+/* Of live addresses, where the program shares one. */
+static int open_live_set(const struct heritage *heritage)
+{
+	int set;
+
+	if (!heritage->first)
+		return live_set_open(heritage->table ?: heritage->lists);
+	set = fcntl(heritage->first->maps[MAP_LIVE_SET], F_DUPFD_CLOEXEC, 0);
+	return set < 0 ? -errno : set;
+}
+
 int kernel_load(const struct attach_request *request, const struct attach_target *target,
-		const struct running *running, const struct running *lists, int previous_program,
-		struct loaded *loaded, struct refusal *refusal, struct complaint *why)
+		const struct heritage *heritage, struct loaded *loaded, struct refusal *refusal,
+		struct complaint *why)
 {
 	struct kernel_features features;
 	struct bpf_object *object;
-	struct config *config;
 	int err;
 
 	*loaded = (struct loaded){.maps = {[MAP_LIVE_SET] = -1, [MAP_TEXT] = -1}};
@@ -181,54 +270,26 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 	err = kernel_features(&features);
 	if (err)
 		return refuse(refusal, STEP_PROBE, err);
-	err = choose_table(request, &target->netdev, running, &loaded->table, why);
+	err = prepare(request, target, heritage, &features, loaded, refusal, why);
 	if (err)
 		return err;
-	if (!running && lists) {
-		err = take_lists(lists, loaded);
-		if (err)
-			return refuse(refusal, STEP_PROBE, err);
-	}
-	refusal->map_name = map_names[loaded->table.type == TABLE_FLAT ? MAP_FLAT : MAP_BUCKETS];
-	loaded->skeleton = xdp_limit__open();
-	if (!loaded->skeleton)
-		return refuse(refusal, STEP_LOAD, -errno);
-	err = compile(request->policy, target->generic, running, lists, &features, loaded, why);
-	if (err)
-		return err;
-	config = (struct config *)loaded->skeleton->rodata_config;
-	refusal->memory_estimate = memory_limiter(&loaded->table, request->policy, config,
-						  features.possible_cpus);
-	if (!running)
-		note_memory(request, target, &loaded->table, refusal->memory_estimate);
-	if (target == request->targets) /* the others would say the same */
-		warn_gate(request->policy, loaded);
 	object = loaded->skeleton->obj;
-	err = running ? object_share_maps(object, config, running->maps)
-		      : object_fresh_maps(object, &loaded->table);
-	if (!err && !running && lists)
-		err = object_share_lists(object, config, lists->maps);
-	if (err)
-		return refuse(refusal, STEP_CREATE_MAP, err);
-	config->on_trial = request->confirm_ns != 0;
-	config->has_previous = previous_program >= 0;
-	err = object_size(object, request->policy, config);
-	if (err)
-		return refuse(refusal, STEP_CREATE_MAP, err);
 	loaded->program = object_load(object, object_choose(object, loaded->table.type, false),
 				      features.xdp_frags, loaded->maps);
 	if (loaded->program < 0)
 		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
 	if (loaded->maps[MAP_LIVE_SET] == -EEXIST)
-		loaded->maps[MAP_LIVE_SET] = live_set_open(running ?: lists);
+		loaded->maps[MAP_LIVE_SET] = open_live_set(heritage);
 	if (loaded->maps[MAP_LIVE_SET] < 0)
 		return refuse(refusal, STEP_CREATE_MAP, loaded->maps[MAP_LIVE_SET]);
 	if (request->confirm_ns) {
-		err = keep_previous(loaded, previous_program);
+		err = keep_previous(loaded, heritage->previous);
 		if (err)
 			return refuse(refusal, STEP_LOAD, err);
 	}
-	err = object_fill(object, request->policy, config) ?: keep_text(request->policy, loaded);
+	err = object_fill(object, request->policy,
+			  (const struct config *)loaded->skeleton->rodata_config)
+		      ?: keep_text(request->policy, loaded);
 	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
 }
 

@@ -16,16 +16,23 @@ struct loaded {
 	int program;
 };
 
+/* What a program goes on with; NULL for what it has not. */
+struct heritage {
+	const struct running *own;   /* on the same interface: its counters and its own words */
+	const struct running *table; /* the table; NULL for a fresh one */
+	const struct running *lists; /* live lists and bans, over a fresh table */
+	const struct loaded *first;  /* loaded just before, and to be on the same table */
+	uint64_t generation;
+	int previous; /* the program that a trial falls back to; -1: to passing everything */
+};
+
 /**
- * kernel_load - compile @request's policy for @target and load its program; on the maps of
- * @running when that is not NULL, else on fresh ones; then the live lists are those of @lists, if not NULL.
- * Nothing of @running changes. A trial falls back to @previous_program, or to passing everything when
- * that is -1.
- * Errors as kernel_attach(). kernel_unload() in every case.
+ * kernel_load - compile @request's policy for @target and load its program on what it inherits. Nothing
+ * of that changes. Errors as kernel_attach(). kernel_unload() in every case.
  */
 int kernel_load(const struct attach_request *request, const struct attach_target *target,
-		const struct running *running, const struct running *lists, int previous_program,
-		struct loaded *loaded, struct refusal *refusal, struct complaint *why);
+		const struct heritage *heritage, struct loaded *loaded, struct refusal *refusal,
+		struct complaint *why);
 void kernel_unload(struct loaded *loaded);
 
 /** refuse - note at which step the kernel refused, with what it said; returns @err. */

@@ -73,13 +73,24 @@ static int share_penalties(struct bpf_object *object, const struct config *confi
 					    maps[MAP_PENALTY_BITS]);
 }
 
-int object_share_maps(struct bpf_object *object, const struct config *config,
-		      const int maps[MAP_COUNT])
+int object_share_table(struct bpf_object *object, const struct config *config,
+		       const int maps[MAP_COUNT])
 {
 	int err = share_penalties(object, config, maps);
 
 	for (int i = 0; i < MAP_OF_PROGRAM && !err; i++)
-		if (i != MAP_LIVE_SET && i != MAP_PENALTIES && i != MAP_PENALTY_BITS)
+		if (!map_is_own(i) && i != MAP_LIVE_SET && i != MAP_PENALTIES &&
+		    i != MAP_PENALTY_BITS)
+			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
+	return err;
+}
+
+int object_share_own(struct bpf_object *object, const int maps[MAP_COUNT])
+{
+	int err = 0;
+
+	for (int i = 0; i < MAP_OF_PROGRAM && !err; i++)
+		if (map_is_own(i))
 			err = bpf_map__reuse_fd(map_of(object, i), maps[i]);
 	return err;
 }
@@ -134,9 +145,9 @@ int object_fresh_maps(struct bpf_object *object, const struct table_identity *ta
 /* Maps that some of the programs never touch: they live and are found with each of them all the same. */
 static int bind_maps(int program, const int maps[MAP_COUNT])
 {
-	static const int untouched[] = {MAP_TABLE,   MAP_LEDGER,    MAP_PREVIOUS,    MAP_DURATIONS,
-					MAP_BUCKETS, MAP_LOG_SLOTS, MAP_TALLY_CACHE, MAP_FLAT,
-					MAP_LIMITED, MAP_LOSSES};
+	static const int untouched[] = {MAP_TABLE,     MAP_LEDGER,  MAP_BASELINE,  MAP_PREVIOUS,
+					MAP_DURATIONS, MAP_BUCKETS, MAP_LOG_SLOTS, MAP_TALLY_CACHE,
+					MAP_FLAT,      MAP_LIMITED, MAP_LOSSES};
 
 	for (size_t i = 0; i < sizeof(untouched) / sizeof(untouched[0]); i++)
 		if (bpf_prog_bind_map(program, maps[untouched[i]], NULL))

@@ -7,9 +7,12 @@
 #include "compile_match.h"
 #include "kernel.h"
 
-/** object_share_maps - load @object on the maps of another program: 0 or -errno. */
-int object_share_maps(struct bpf_object *object, const struct config *config,
-		      const int maps[MAP_COUNT]);
+/** object_share_table - load @object on the table of another program, with its lists: 0 or -errno. */
+int object_share_table(struct bpf_object *object, const struct config *config,
+		       const int maps[MAP_COUNT]);
+
+/** object_share_own - and on what another program counted and kept for the same interface alone. */
+int object_share_own(struct bpf_object *object, const int maps[MAP_COUNT]);
 
 /** object_share_lists - live lists, penalties and guards alone: they outlive their table. */
 int object_share_lists(struct bpf_object *object, const struct config *config,

@@ -25,31 +25,57 @@ uint64_t boot_clock_ns(void)
 /* ---- counters ---- */
 
 /* All of them are 64-bit words, so a sum or a difference needs no names. */
-static void combine(struct cpu_counters *sum, const struct cpu_counters *part, int sign)
+static void combine(void *sum, const void *part, size_t size, int sign)
 {
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)part;
+	uint64_t *to = sum;
+	const uint64_t *from = part;
 
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+	for (size_t i = 0; i < size / sizeof(*to); i++)
 		to[i] += sign * from[i];
 }
 
-int read_raw_counters(const struct running *running, struct cpu_counters *sum)
+/* One value of an array for each CPU, all of 64-bit words, to @sum. */
+static int add_cpus(int map, void *sum, size_t size)
 {
 	int cpus = libbpf_num_possible_cpus();
-	struct cpu_counters *parts = cpus > 0 ? calloc(cpus, sizeof(*parts)) : NULL;
+	char *parts = cpus > 0 ? calloc(cpus, size) : NULL;
 	uint32_t index = 0;
-	int err = 0;
+	int err = parts ? 0 : -ENOMEM;
 
-	memset(sum, 0, sizeof(*sum));
-	if (!parts)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(running->maps[MAP_COUNTERS], &index, parts))
+	if (!err && bpf_map_lookup_elem(map, &index, parts))
 		err = -errno;
 	for (int i = 0; i < cpus && !err; i++)
-		combine(sum, &parts[i], 1);
+		combine(sum, parts + i * size, size, 1);
 	free(parts);
 	return err;
+}
+
+static void take(struct counters *sum, const struct cpu_counters *counters)
+{
+	memcpy(sum->reasons, counters->reasons, sizeof(sum->reasons));
+	memcpy(sum->limits, counters->limits, sizeof(sum->limits));
+	sum->telling = counters->telling;
+}
+
+static int read_interface(const struct running *running, struct cpu_counters *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	return add_cpus(running->maps[MAP_COUNTERS], sum, sizeof(*sum));
+}
+
+static int read_events(const struct running *running, struct event_count *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	return add_cpus(running->maps[MAP_TABLE_EVENTS], sum, sizeof(*sum));
+}
+
+int read_raw_counters(const struct running *running, struct counters *sum)
+{
+	struct cpu_counters counters;
+	int err = read_interface(running, &counters);
+
+	take(sum, &counters);
+	return err ?: read_events(running, &sum->events);
 }
 
 static uint64_t packets_of(const struct cpu_counters *counters)
@@ -117,29 +143,35 @@ static int write_ledger(const struct running *running, const struct ledger *ledg
 	return bpf_map_update_elem(running->maps[MAP_LEDGER], &index, ledger, BPF_ANY) ? -errno : 0;
 }
 
-int read_counters(const struct running *running, struct cpu_counters *sum)
+static int read_baseline(const struct running *running, struct cpu_counters *baseline)
 {
-	struct ledger ledger;
-	int err = read_raw_counters(running, sum) ?: read_ledger(running, &ledger);
+	uint32_t index = 0;
 
-	if (!err)
-		combine(sum, &ledger.baseline, -1);
-	return err;
+	return bpf_map_lookup_elem(running->maps[MAP_BASELINE], &index, baseline) ? -errno : 0;
 }
 
-/* Zeroing would lose what packets add meanwhile; a baseline loses nothing. Events go on: the
- * number of evicted entries is made of them. */
-int reset_counters(const struct running *running)
+int read_counters(const struct running *running, struct counters *sum)
 {
-	struct cpu_counters sum;
-	struct ledger ledger;
-	int err = read_raw_counters(running, &sum) ?: read_ledger(running, &ledger);
+	struct cpu_counters counters, baseline;
+	int err = read_interface(running, &counters) ?: read_baseline(running, &baseline);
 
 	if (err)
 		return err;
-	memset(&sum.events, 0, sizeof(sum.events));
-	ledger.baseline = sum;
-	return write_ledger(running, &ledger);
+	combine(&counters, &baseline, sizeof(counters), -1);
+	take(sum, &counters);
+	return read_events(running, &sum->events);
+}
+
+/* Zeroing would lose what packets add meanwhile; a baseline loses nothing. */
+int reset_counters(const struct running *running)
+{
+	struct cpu_counters sum;
+	uint32_t index = 0;
+	int err = read_interface(running, &sum);
+
+	if (err)
+		return err;
+	return bpf_map_update_elem(running->maps[MAP_BASELINE], &index, &sum, BPF_ANY) ? -errno : 0;
 }
 
 int read_deleted(const struct running *running, uint64_t *deleted)
@@ -166,11 +198,11 @@ static int note_deleted(const struct running *running, uint64_t count)
 bool gate_is_closed(const struct running *running)
 {
 	const struct limit *gate = &running->config.gate;
-	uint32_t index = BUDGET_GATE;
+	uint32_t index = 0;
 	struct shared_word shared;
 
 	if (!running->config.gate_used ||
-	    bpf_map_lookup_elem(running->maps[MAP_BUDGETS], &index, &shared))
+	    bpf_map_lookup_elem(running->maps[MAP_GATE], &index, &shared))
 		return false;
 	return !gcra_fits(gcra_debt(shared.word, boot_clock_ns() << gate->tick), gate->multiplier,
 			  gate->burst);

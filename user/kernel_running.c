@@ -13,6 +13,8 @@ const char *const map_names[MAP_COUNT] = {
 	[MAP_LIMITED] = "limited",
 	[MAP_LOSSES] = "losses",
 	[MAP_TALLY_CACHE] = "tally_cache",
+	[MAP_TABLE_EVENTS] = "table_events",
+	[MAP_GATE] = "gate",
 	[MAP_COUNTERS] = "counters",
 	[MAP_BUDGETS] = "budgets",
 	[MAP_INTERFACE_WORDS] = "iface_words",
@@ -27,6 +29,7 @@ const char *const map_names[MAP_COUNT] = {
 	[MAP_PENALTY_BITS] = "penalty_bits",
 	[MAP_TABLE] = "table",
 	[MAP_LEDGER] = "ledger",
+	[MAP_BASELINE] = "baseline",
 	[MAP_LISTENING] = "listening",
 	[MAP_RINGS] = "rings",
 	[MAP_EVENT_SEEN] = "event_seen",
@@ -39,6 +42,17 @@ const char *const map_names[MAP_COUNT] = {
 	[MAP_FILE_EXACT] = "file_exact",
 	[MAP_FILE_PREFIX] = "file_prefix",
 };
+
+bool map_is_own(enum map_id id)
+{
+	static const bool own[MAP_COUNT] = {
+		[MAP_COUNTERS] = true,	 [MAP_BUDGETS] = true,	 [MAP_INTERFACE_WORDS] = true,
+		[MAP_BASELINE] = true,	 [MAP_LISTENING] = true, [MAP_RINGS] = true,
+		[MAP_EVENT_SEEN] = true, [MAP_DURATIONS] = true,
+	};
+
+	return own[id];
+}
 
 static int open_maps(struct running *running)
 {

@@ -68,6 +68,16 @@ int state_write(const struct attach_request *request, const struct loaded *loade
 	return err ?: write_entry(loaded->maps[MAP_TABLE], &index, &loaded->table);
 }
 
+uint64_t state_generation(const struct running *running)
+{
+	struct switches switches;
+	uint32_t index = 0;
+
+	if (bpf_map_lookup_elem(running->maps[MAP_SWITCHES], &index, &switches))
+		return 0;
+	return switches.generation;
+}
+
 void state_restore(const struct change *change)
 {
 	const struct running *running = &change->running;

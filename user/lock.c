@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One changing command at a time for an interface. */
+/* One changing command at a time for an interface, or for a table that interfaces share. */
 #include "lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -37,7 +38,7 @@ static int open_directory(struct complaint *why)
 	return err ?: fd;
 }
 
-static int open_lock(unsigned int ifindex, struct complaint *why)
+static int open_lock(const char *object, struct complaint *why)
 {
 	int directory = open_directory(why);
 	struct stat netns;
@@ -52,7 +53,7 @@ static int open_lock(unsigned int ifindex, struct complaint *why)
 		close(directory);
 		return fd;
 	}
-	snprintf(name, sizeof(name), "%llu-%u.lock", (unsigned long long)netns.st_ino, ifindex);
+	snprintf(name, sizeof(name), "%llu-%s.lock", (unsigned long long)netns.st_ino, object);
 	fd = openat(directory, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		fd = complain(why, -errno, "cannot open the lock " LOCK_DIRECTORY "/%s: %s", name,
@@ -85,9 +86,10 @@ static int wait_for_lock(int fd, uint64_t wait_ns)
 	return err;
 }
 
-int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+/* The descriptor that holds it, or -errno. */
+static int obtain(const char *object, const char *name, uint64_t wait_ns, struct complaint *why)
 {
-	int fd = open_lock(ifindex, why);
+	int fd = open_lock(object, why);
 	int err;
 
 	if (fd < 0)
@@ -107,26 +109,73 @@ int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct c
 	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
 }
 
+static void name_interface(unsigned int ifindex, char object[16])
+{
+	snprintf(object, 16, "%u", ifindex);
+}
+
+int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	char object[16];
+
+	name_interface(ifindex, object);
+	return obtain(object, name, wait_ns, why);
+}
+
 /* What this process holds, in the order in which it was taken. */
 static int held[LOCKS_MAX];
 static int held_count;
+static char held_table[64]; /* the name of the table among them */
+static int table_at = -1;   /* and its place */
 
 void lock_release(void)
 {
+	bool table = held_count && held_count - 1 == table_at;
+
 	if (held_count)
 		close(held[--held_count]);
+	if (!table)
+		return;
+	held_table[0] = '\0';
+	table_at = -1;
+	lock_release();
 }
 
-int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+static int take_lock(const char *object, const char *name, uint64_t wait_ns, struct complaint *why)
 {
 	int fd;
 
 	if (held_count == LOCKS_MAX)
 		return complain(why, -EMFILE, "cannot lock %s: %s", name, strerror(EMFILE));
-	fd = lock_take(ifindex, name, wait_ns, why);
+	fd = obtain(object, name, wait_ns, why);
 	if (fd < 0)
 		return fd;
 	held[held_count++] = fd;
+	return 0;
+}
+
+int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	char object[16];
+
+	name_interface(ifindex, object);
+	return take_lock(object, name, wait_ns, why);
+}
+
+int lock_table(const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	char object[64], noun[64];
+	int err;
+
+	if (!strcmp(name, held_table))
+		return 0;
+	snprintf(object, sizeof(object), "table-%s", name);
+	snprintf(noun, sizeof(noun), "the shared table %s", name);
+	err = take_lock(object, noun, wait_ns, why);
+	if (err)
+		return err;
+	snprintf(held_table, sizeof(held_table), "%s", name);
+	table_at = held_count - 1;
 	return 0;
 }
 

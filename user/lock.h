@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One changing command at a time for an interface. */
+/* One changing command at a time for an interface, or for a table that interfaces share. */
 #ifndef XDP_LIMIT_LOCK_H
 #define XDP_LIMIT_LOCK_H
 
@@ -18,7 +18,17 @@ int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct c
 /** lock_interface - the same for a command, until lock_release() or the process ends: 0 or -errno with @why. */
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
-/** lock_release - let go of the lock taken last, of those that are still held; if any is. */
+/**
+ * lock_table - the same for a table that interfaces share. Always taken after the lock of an interface, so
+ * that nobody waits in a circle; who holds it may change all interfaces that share it. Nothing happens when
+ * this process holds it already.
+ */
+int lock_table(const char *name, uint64_t wait_ns, struct complaint *why);
+
+/**
+ * lock_release - let go of the lock taken last, of those that are still held, if any is; with a table's of
+ * the interface's taken before it.
+ */
 void lock_release(void);
 
 /** parse_wait - the value of --wait, NULL for 0: 0, or -EINVAL or -ERANGE with a sentence. */

@@ -11,7 +11,7 @@
 #define TRIE_NUMBER   160 /* a prefix of a tier or a match, and the fork */
 #define EXACT_FILTER  (EXACT_FILTER_WORDS * 8ULL)
 #define PREFIX_FILTER (PREFIX_FILTER_WORDS * 8ULL)
-#define SMALL_MAPS    44
+#define SMALL_MAPS    47
 #define SMALL_MAP     4096 /* its own header, and what is below a page */
 /* Per CPU: what the undo needs (struct charge_log), and what the allocator rounds up. */
 #define CPU_SMALL 1024
@@ -92,7 +92,7 @@ uint64_t memory_base(unsigned int possible_cpus)
 {
 	/* Of the live lists, which may come at any time. */
 	const uint64_t filters = EXACT_FILTER + 2 * PREFIX_FILTER;
-	const uint64_t cpu = sizeof(struct cpu_counters) +
+	const uint64_t cpu = sizeof(struct cpu_counters) + sizeof(struct event_count) +
 			     CACHE_SLOTS * sizeof(struct cached_tally) + GROUP_SIZE(MAX_LIMITS) +
 			     CPU_SMALL;
 

@@ -257,14 +257,14 @@ static void write_events_lost(struct metrics_writer *writer, const struct interf
 {
 #define X_KIND(NAME, name, per_second, text) #name,
 	static const char *const kinds[] = {XDP_LIMIT_EVENT_KINDS(X_KIND)};
-	const struct event_count *events = &of->summary->counters.events;
+	const struct telling_count *telling = &of->summary->counters.telling;
 	uint64_t overflowed = 0;
 
 	for (int i = 0; i < EVENT_KERNEL_KINDS; i++)
 		metrics_number(writer, WITH(of, {"cause", "rate_cap"}, {"kind", kinds[i]}),
-			       events->capped[i]);
+			       telling->capped[i]);
 	for (int i = 0; i < EVENT_READERS; i++)
-		overflowed += events->overflowed[i];
+		overflowed += telling->overflowed[i];
 	metrics_number(writer, WITH(of, {"cause", "reader_full"}), overflowed);
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
-#include "lock.h"
 #include "report.h"
 #include "target.h"
 
@@ -78,19 +77,11 @@ static enum exit_status reset(const struct invocation *invocation, const struct 
 static enum exit_status run(const struct invocation *invocation)
 {
 	struct target target;
-	struct complaint why;
-	enum exit_status status = target_open(invocation->positionals[0], &target);
-	int err;
+	enum exit_status status = target_open_locked(invocation->positionals[0], 0, &target);
 
 	if (status != EXIT_DONE)
 		return status;
-	err = lock_interface(target.netdev.ifindex, target.netdev.name, 0, &why);
-	if (err) {
-		report_error("%s", why.text);
-		status = status_of_error(err);
-	} else {
-		status = reset(invocation, &target);
-	}
+	status = reset(invocation, &target);
 	target_close(&target);
 	return status;
 }

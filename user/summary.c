@@ -31,7 +31,7 @@ static void add(struct count *sum, const struct count *part)
 	sum->bytes += part->bytes;
 }
 
-void counter_totals(const struct cpu_counters *counters, struct totals *totals)
+void counter_totals(const struct counters *counters, struct totals *totals)
 {
 	*totals = (struct totals){0};
 	for (int i = 0; i < REASON_COUNT; i++) {

@@ -13,9 +13,9 @@ struct summary {
 	struct attachment attachment;
 	struct config config;
 	struct table_identity table;
-	struct cpu_counters counters; /* since the last reset --counters */
-	uint64_t seen_since_attach;   /* packets, whatever was reset */
-	uint64_t device_packets;      /* received by the device since attach */
+	struct counters counters;   /* since the last reset --counters */
+	uint64_t seen_since_attach; /* packets, whatever was reset */
+	uint64_t device_packets;    /* received by the device since attach */
 	uint64_t attached_seconds;
 	uint64_t refill_ns; /* the policy's longest */
 	uint64_t used;	    /* entries; slots of a flat table that have an owner */
@@ -24,7 +24,9 @@ struct summary {
 	uint64_t *cpu_packets; /* of each possible CPU; NULL: nobody asked */
 	unsigned int cpus, cpus_online;
 	bool pins_complete;
-	bool gate_closed;	/* now */
+	bool gate_closed;    /* now */
+	size_t shared_count; /* others that share the table */
+	char shared_with[TARGETS_MAX][IF_NAMESIZE];
 	uint64_t trial_left_ns; /* until the former state is back; 0: nothing is on trial */
 };
 
@@ -43,7 +45,7 @@ struct totals {
 
 void summary_totals(const struct summary *summary, struct totals *totals);
 /** counter_totals - the same of counters alone. */
-void counter_totals(const struct cpu_counters *counters, struct totals *totals);
+void counter_totals(const struct counters *counters, struct totals *totals);
 
 /** Entries that the table evicted: created - deleted - used, never below 0. */
 uint64_t summary_evicted(const struct summary *summary);

@@ -26,12 +26,26 @@ static void put_gate(struct json_object *table, const struct summary *summary)
 	json_put_bool(gate, "closed", summary->gate_closed);
 }
 
+static void put_shared(struct json_object *table, const struct summary *summary)
+{
+	struct json_object *list = json_object_new_array();
+
+	if (summary->table.shared_name[0])
+		json_put_text(table, "shared_name", summary->table.shared_name);
+	else
+		json_put_null(table, "shared_name");
+	for (size_t i = 0; i < summary->shared_count; i++)
+		json_object_array_add(list, json_object_new_string(summary->shared_with[i]));
+	json_object_object_add(table, "shared_with", list);
+}
+
 static void put_table(struct json_object *object, const struct summary *summary)
 {
 	struct json_object *table = json_put_object(object, "table");
 	const struct event_count *events = &summary->counters.events;
 
 	json_put_text(table, "type", table_words[summary->table.type]);
+	put_shared(table, summary);
 	json_put_number(table, "capacity", summary_capacity(summary));
 	json_put_number(table, "sources", summary->table.capacity);
 	json_put_number(table, "used", summary->used);
@@ -63,13 +77,13 @@ static void put_table(struct json_object *object, const struct summary *summary)
 static void put_events_lost(struct json_object *object, const struct summary *summary)
 {
 	struct json_object *lost = json_put_object(object, "events_lost");
-	const struct event_count *events = &summary->counters.events;
+	const struct telling_count *telling = &summary->counters.telling;
 	uint64_t unread = 0;
 
 	for (unsigned int i = 0; i < EVENT_KERNEL_KINDS; i++)
-		json_put_number(lost, event_kind_name(i), events->capped[i]);
+		json_put_number(lost, event_kind_name(i), telling->capped[i]);
 	for (unsigned int i = 0; i < EVENT_READERS; i++)
-		unread += events->overflowed[i];
+		unread += telling->overflowed[i];
 	json_put_number(lost, "unread", unread);
 }
 

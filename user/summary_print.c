@@ -62,6 +62,16 @@ static void print_flat(const struct summary *summary)
 		       events->unrecorded);
 }
 
+static void print_shared(const struct summary *summary)
+{
+	if (!summary->table.shared_name[0])
+		return;
+	printf("  shared table %s, ", summary->table.shared_name);
+	for (size_t i = 0; i < summary->shared_count; i++)
+		printf("%s%s", i ? ", " : "with ", summary->shared_with[i]);
+	puts(summary->shared_count ? "" : "with nobody else now");
+}
+
 static void print_table(const struct summary *summary)
 {
 	if (summary->config.flat)
@@ -162,6 +172,7 @@ void summary_print(const struct summary *summary)
 	if (summary->trial_left_ns)
 		printf("  ON TRIAL: goes back in %.0f s unless `xdp-limit confirm %s` comes\n",
 		       (double)summary->trial_left_ns / NS_PER_SECOND, summary->netdev.name);
+	print_shared(summary);
 	print_table(summary);
 	print_gate(summary);
 	print_limits(summary);

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "compile_gate.h"
+#include "shared_table.h"
 
-static uint64_t packets_seen(const struct cpu_counters *counters)
+static uint64_t packets_seen(const struct counters *counters)
 {
 	uint64_t sum = 0;
 
@@ -26,11 +28,25 @@ static uint64_t refill_ago(const struct summary *summary)
 	return now > summary->refill_ns ? now - summary->refill_ns : 0;
 }
 
+static int read_shared(const struct running *running, struct summary *summary)
+{
+	struct members members = {0};
+	int err = 0;
+
+	if (running->table.shared_name[0])
+		err = members_find(running->table.shared_name, &members);
+	for (size_t i = 0; i < members.count && !err; i++)
+		if (members.list[i].netdev.ifindex != summary->netdev.ifindex)
+			memcpy(summary->shared_with[summary->shared_count++],
+			       members.list[i].netdev.name, IF_NAMESIZE);
+	return err;
+}
+
 int summary_read(const struct netdev *netdev, const struct running *running,
 		 struct summary *summary)
 {
 	struct occupancy occupancy;
-	struct cpu_counters raw;
+	struct counters raw;
 	uint64_t now = time(NULL);
 	int err;
 
@@ -40,7 +56,7 @@ int summary_read(const struct netdev *netdev, const struct running *running,
 		.config = running->config,
 		.table = running->table,
 		.refill_ns = longest_refill_ns(&running->config),
-		.device_packets = netdev->rx_packets - running->table.device_packets,
+		.device_packets = netdev->rx_packets - running->config.device_packets,
 		.attached_seconds = now - running->config.attached_ns / NS_PER_SECOND,
 		.trial_left_ns = trial_left_ns(running),
 		.gate_closed = gate_is_closed(running),
@@ -51,6 +67,7 @@ int summary_read(const struct netdev *netdev, const struct running *running,
 	err = err ?: read_raw_counters(running, &raw);
 	err = err ?: read_occupancy(running, refill_ago(summary), &occupancy);
 	err = err ?: read_deleted(running, &summary->deleted);
+	err = err ?: read_shared(running, summary);
 	if (err)
 		return err;
 	summary->used = occupancy.used;

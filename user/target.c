@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,22 +131,50 @@ enum exit_status target_open(const char *name, struct target *target)
 	return status;
 }
 
+int lock_shared(const struct running *running, uint64_t wait_ns, struct complaint *why)
+{
+	const char *name = running->table.shared_name;
+
+	return name[0] ? lock_table(name, wait_ns, why) : 0;
+}
+
+/* The interface, and what it shares. */
+static int lock_target(const struct target *target, uint64_t wait_ns, struct complaint *why)
+{
+	int err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, why);
+
+	if (err)
+		return err;
+	err = lock_shared(&target->running, wait_ns, why);
+	if (err)
+		lock_release();
+	return err;
+}
+
 /* Looked at again under the lock: another command may have ended or replaced it meanwhile. */
 enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct target *target,
 				    struct complaint *why)
 {
 	enum exit_status status = target_look(name, target, why);
+	char shared[SHARED_NAME_SIZE];
 	int err;
 
 	if (status != EXIT_DONE)
 		return status;
-	err = lock_interface(target->netdev.ifindex, target->netdev.name, wait_ns, why);
+	snprintf(shared, sizeof(shared), "%s", target->running.table.shared_name);
+	err = lock_target(target, wait_ns, why);
 	target_close(target);
 	if (err)
 		return status_of_error(err);
 	status = target_look(name, target, why);
-	if (status != EXIT_DONE)
-		lock_release();
+	if (status == EXIT_DONE && !strcmp(shared, target->running.table.shared_name))
+		return EXIT_DONE;
+	if (status == EXIT_DONE) {
+		target_close(target);
+		complain(why, -EBUSY, "%s got another table meanwhile; try again", name);
+		status = EXIT_BUSY;
+	}
+	lock_release();
 	return status;
 }
 

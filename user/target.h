@@ -52,6 +52,9 @@ enum exit_status target_run(const struct invocation *invocation, target_work *wo
 int attached_visit(int (*visit)(const struct netdev *netdev, int err, void *context),
 		   void *context);
 
+/** lock_shared - lock_table() for the table of @running, if it is a shared one. */
+int lock_shared(const struct running *running, uint64_t wait_ns, struct complaint *why);
+
 /** The exit status that a refusal of the lock or of an argument stands for. */
 enum exit_status status_of_error(int err);
 

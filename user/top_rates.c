@@ -51,7 +51,7 @@ void top_meter_read(struct top_meter *meter, const struct top_counts *counts, ui
 	meter->read_ns = now_ns;
 }
 
-void top_count_all(const struct cpu_counters *counters, struct top_counts *counts)
+void top_count_all(const struct counters *counters, struct top_counts *counts)
 {
 	struct totals totals;
 
@@ -63,8 +63,7 @@ void top_count_all(const struct cpu_counters *counters, struct top_counts *count
 	};
 }
 
-void top_count_limit(const struct cpu_counters *counters, unsigned int id,
-		     struct top_counts *counts)
+void top_count_limit(const struct counters *counters, unsigned int id, struct top_counts *counts)
 {
 	counts->tally = counters->limits[id].tally;
 	counts->would_drop_packets = counters->limits[id].would_drop_packets;

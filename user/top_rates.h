@@ -34,10 +34,9 @@ struct top_meter {
 void top_meter_read(struct top_meter *meter, const struct top_counts *counts, uint64_t now_ns);
 
 /** top_count_all - the counts of the interface, over all reasons. */
-void top_count_all(const struct cpu_counters *counters, struct top_counts *counts);
+void top_count_all(const struct counters *counters, struct top_counts *counts);
 /** top_count_limit - those of the limit with this id. */
-void top_count_limit(const struct cpu_counters *counters, unsigned int id,
-		     struct top_counts *counts);
+void top_count_limit(const struct counters *counters, unsigned int id, struct top_counts *counts);
 
 /* ---- buckets: they come and go ---- */
 

@@ -93,7 +93,7 @@ static int read_meters(struct top_sampler *sampler, uint64_t now_ns)
 {
 	struct top_reading *reading = &sampler->reading;
 	const struct config *config = &reading->running->config;
-	struct cpu_counters raw, sum;
+	struct counters raw, sum;
 	struct top_counts counts;
 	int err = read_raw_counters(reading->running, &raw)
 			  ?: read_counters(reading->running, &sum);

@@ -136,7 +136,7 @@ static void ask_change(struct top_view *view, enum live_list list)
 		top_view_say(view,
 			     "this limit counts per destination or pair: no source to put on "
 			     "a list; `xdp-limit %s %s add PREFIX` takes any",
-			     list == LIVE_BAN ? "ban" : "allow", view->running->table.interface);
+			     list == LIVE_BAN ? "ban" : "allow", view->running->config.interface);
 		return;
 	}
 	view->list = list;

@@ -138,7 +138,7 @@ struct entry {
 	struct bench bench;
 	struct frame frame;
 	struct contestant contestant;
-	struct cpu_counters before;
+	struct counters before;
 };
 
 static void make_frame(const struct extra *extra, struct frame *frame)

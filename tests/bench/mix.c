@@ -16,14 +16,14 @@ static const struct {
 	[MIX_MALFORMED] = {REASON_MALFORMED, "malformed"},
 };
 
-static uint64_t of_reason(const struct cpu_counters *counters, enum reason reason)
+static uint64_t of_reason(const struct counters *counters, enum reason reason)
 {
 	const struct reason_count *count = &counters->reasons[reason];
 
 	return count->passed.packets + count->dropped.packets + count->would_drop.packets;
 }
 
-static uint64_t of_all(const struct cpu_counters *counters)
+static uint64_t of_all(const struct counters *counters)
 {
 	uint64_t sum = 0;
 
@@ -32,16 +32,16 @@ static uint64_t of_all(const struct cpu_counters *counters)
 	return sum;
 }
 
-void mix_start(const struct bench *bench, struct cpu_counters *before)
+void mix_start(const struct bench *bench, struct counters *before)
 {
 	if (read_counters(&bench->running, before))
 		errx(1, "cannot read the counters");
 }
 
-void mix_check(const struct bench *bench, const struct cpu_counters *before, enum mix mix,
+void mix_check(const struct bench *bench, const struct counters *before, enum mix mix,
 	       const char *what, bool anyhow)
 {
-	struct cpu_counters after;
+	struct counters after;
 	double all, wanted;
 
 	if (mix == MIX_ANY)

@@ -20,8 +20,8 @@ enum mix {
  * mix_start, mix_check - ends the program when too few of the packets between them were @mix; with
  * @anyhow only says so.
  */
-void mix_start(const struct bench *bench, struct cpu_counters *before);
-void mix_check(const struct bench *bench, const struct cpu_counters *before, enum mix mix,
+void mix_start(const struct bench *bench, struct counters *before);
+void mix_check(const struct bench *bench, const struct counters *before, enum mix mix,
 	       const char *what, bool anyhow);
 
 #endif

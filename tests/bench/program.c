@@ -101,7 +101,7 @@ static void measure_round(const struct round *round, const struct frame *frame)
 {
 	struct contestant contestants[KINDS + 2];
 	static struct subject subjects[KINDS + 2];
-	struct cpu_counters before[KINDS];
+	struct counters before[KINDS];
 	const char *names[KINDS + 2] = {"floor", "touch"};
 	size_t count = 0;
 

@@ -11,7 +11,7 @@ static const char *const reason_names[] = {
 
 /* What can be known before and after a frame. */
 struct view {
-	struct cpu_counters counters;
+	struct counters counters;
 	bool known; /* the source has a bucket */
 	struct tally tally;
 	uint64_t remaining[MAX_LIMITS];

@@ -163,8 +163,9 @@ void limiter_reopen(struct limiter *next, const struct limiter *old, const struc
 	next->skeleton = xdp_limit_test__open();
 	assert_non_null(next->skeleton);
 	fill_config(next, policy, &plain, old->running.config.generation + 1);
-	assert_int_equal(object_share_maps(next->skeleton->obj, config_of(next), old->running.maps),
-			 0);
+	assert_int_equal(
+		object_share_table(next->skeleton->obj, config_of(next), old->running.maps), 0);
+	assert_int_equal(object_share_own(next->skeleton->obj, old->running.maps), 0);
 	load(next, policy);
 	clock_set(next, clock_now(old));
 }
@@ -246,14 +247,14 @@ static uint64_t sum_reason(const struct reason_count *count)
 	return count->passed.packets + count->dropped.packets + count->would_drop.packets;
 }
 
-void counters_of(const struct limiter *limiter, struct cpu_counters *counters)
+void counters_of(const struct limiter *limiter, struct counters *counters)
 {
 	assert_int_equal(read_counters(&limiter->running, counters), 0);
 }
 
 uint64_t packets_passed(const struct limiter *limiter)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	uint64_t sum = 0;
 
 	counters_of(limiter, &counters);
@@ -264,7 +265,7 @@ uint64_t packets_passed(const struct limiter *limiter)
 
 uint64_t packets_of(const struct limiter *limiter, enum reason reason)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 
 	counters_of(limiter, &counters);
 	return sum_reason(&counters.reasons[reason]);
@@ -272,7 +273,7 @@ uint64_t packets_of(const struct limiter *limiter, enum reason reason)
 
 uint64_t packets_seen(const struct limiter *limiter)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	uint64_t sum = 0;
 
 	counters_of(limiter, &counters);

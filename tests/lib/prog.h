@@ -70,7 +70,7 @@ uint64_t packets_seen(const struct limiter *limiter);
 /** Packets that passed, over all reasons; those that passed only because of a dry run too. */
 uint64_t packets_passed(const struct limiter *limiter);
 /** The counters as `status` reads them. */
-void counters_of(const struct limiter *limiter, struct cpu_counters *counters);
+void counters_of(const struct limiter *limiter, struct counters *counters);
 /** The key of this address's entry in the map of buckets. */
 void key_of(const struct limiter *limiter, const char *address, struct bucket_key *key);
 /** The first limit's bucket of the source with this address text, or a failed test. */

@@ -72,10 +72,10 @@ each_call() {
 }
 
 # In order of names.
-ALL_PINS='buckets budgets config counters durations event_seen file_exact file_prefix flat guards'\
-' iface_words ledger limited link listening live_exact live_pbits live_prefix live_set live_xbits'\
-' log_slots losses penalties penalty_bits policy_text previous program rings switches table'\
-' tally_cache tier_prefix'
+ALL_PINS='baseline buckets budgets config counters durations event_seen file_exact file_prefix flat'\
+' gate guards iface_words ledger limited link listening live_exact live_pbits live_prefix'\
+' live_set live_xbits log_slots losses penalties penalty_bits policy_text previous program'\
+' rings switches table table_events tally_cache tier_prefix'
 
 expect_pins() {
 	expect_equal "$1: pins" "$(in_order_of_names "$PINS")" \

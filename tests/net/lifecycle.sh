@@ -459,6 +459,9 @@ named_fields() {
 		tally_cache pending
 		counters would_drop
 		budgets word
+		gate word
+		table_events insert_failures
+		baseline would_drop
 		switches generation
 		guards address
 		table ipv6_prefix
@@ -467,7 +470,7 @@ named_fields() {
 		losses pending
 		config attached_ns
 	END
-	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 32
+	expect_equal "maps" "$(find "$PINS" -type f | wc -l)" 35
 }
 
 topology neighbours

@@ -154,7 +154,7 @@ static void test_flood_two_cpus(void **state)
 	const struct flood_case *row = *state;
 	struct policy policy = policy_of(row->algorithm, row->rate, row->count);
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct shared_flood flood;
 
 	open_at(&flood.limiter, &policy, &flood.frame);
@@ -232,7 +232,7 @@ static void test_stacked(void **state)
 	const struct flood_case *row = *state;
 	struct policy policy = policy_of(row->algorithm, "20 per 1h", 20);
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct contest contest = {0};
 	uint64_t passed, used;
 

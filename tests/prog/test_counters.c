@@ -96,7 +96,7 @@ static void test_two_cpus(void **state)
 {
 	struct policy policy = packet_policy("10pps", "100");
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	const struct tally *tally;
 	struct limiter limiter;
 	struct summary summary;
@@ -163,7 +163,7 @@ static void test_o107(void **state)
 {
 	static const uint64_t values[] = {UINT32_MAX, 1ULL << 53, INT64_MAX};
 	struct policy policy = packet_policy("1/h", "1");
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct frame frame;
 
@@ -200,7 +200,8 @@ static void test_sum_over_cpus(void **state)
 {
 	struct policy policy = packet_policy("1/h", "1");
 	int cpus = libbpf_num_possible_cpus();
-	struct cpu_counters counters, *parts = calloc(cpus, sizeof(*parts));
+	struct cpu_counters *parts = calloc(cpus, sizeof(*parts));
+	struct counters counters;
 	struct limiter limiter;
 	uint32_t index = 0;
 

@@ -154,7 +154,7 @@ static void check_sums(const struct limiter *limiter, const struct load *load, u
 
 static void check_races(const struct limiter *limiter, uint64_t passed)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 
 	counters_of(limiter, &counters);
 	print_message("# %llu charges not undone\n", (unsigned long long)counters.events.undo_lost);
@@ -293,7 +293,7 @@ static void test_o034(void **state)
 {
 	struct policy policy = packet_policy("1/h", "100");
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct creation creation = {.load = {.limiter = &limiter, .repeat = 1}};
 

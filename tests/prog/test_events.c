@@ -283,7 +283,7 @@ static void full_ring(void **state)
 
 static void silence(void **state)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct frame frame;
 
 	(void)state;
@@ -297,7 +297,7 @@ static void silence(void **state)
 	assert_int_equal(clock_now(&limiter), NS_PER_SECOND + 200);
 	counters_of(&limiter, &counters);
 	for (int i = 0; i < EVENT_KERNEL_KINDS; i++)
-		assert_int_equal(counters.events.capped[i], 0);
+		assert_int_equal(counters.telling.capped[i], 0);
 	close_policy();
 }
 

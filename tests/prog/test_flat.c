@@ -212,7 +212,7 @@ static void meets_newcomers(uint64_t sources, uint64_t pause_ns)
 {
 	struct policy policy = flat_policy("10 pps", "10", sources);
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct lockstep lockstep = {.limiter = &limiter, .pause_ns = pause_ns};
 	struct occupancy fill;
@@ -275,7 +275,7 @@ static void contended(void **state)
 	const struct contention *row = *state;
 	struct policy policy = flat_policy(row->rate, row->burst, 65536);
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct load load = {.limiter = &limiter};
 	uint64_t passed, most;
@@ -328,7 +328,7 @@ static unsigned int newcomer_passes(struct limiter *limiter)
 
 static void full_inherit(void **state)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct occupancy fill;
 
@@ -346,7 +346,7 @@ static void full_inherit(void **state)
 
 static void full_verdict(const char *when_full, unsigned int passes)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct frame frame;
 
@@ -380,7 +380,7 @@ static void full_drop(void **state)
 /* The same with a second limit: nothing is charged to it, and nobody is banned for what others owe. */
 static void full_with_others(const char *when_full, const char *rest, unsigned int passes)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct policy policy;
 	struct frame frame;
@@ -598,7 +598,7 @@ static void counts_every_loss(void **state)
 static void floods_are_counted(void **state)
 {
 	struct policy policy = flat_policy("1 pps", "1", 1 << 20);
-	struct cpu_counters counters;
+	struct counters counters;
 	struct totals_of listing = {0};
 	struct limiter limiter;
 	struct frame frame;
@@ -681,7 +681,7 @@ static void reset_frees(void **state)
 static void stacked(void **state)
 {
 	struct policy policy;
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limit_state now;
 	struct limiter limiter;
 	struct frame frame;

@@ -107,7 +107,7 @@ static void keeps_the_bound(void **state)
 {
 	const struct flood *flood = *state;
 	struct worker workers[WORKERS];
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct traffic traffic[WORKERS] = {{.limiter = &limiter}, {.limiter = &limiter}};
 	uint64_t passed, most;

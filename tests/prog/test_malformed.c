@@ -164,7 +164,7 @@ static void change_every_byte(const struct cut *cut)
 static void count_charged(const char *source, uint64_t *all, uint64_t *its)
 {
 	const uint8_t id = shared.running.config.limits[0].id;
-	struct cpu_counters counters;
+	struct counters counters;
 	struct bucket bucket;
 
 	assert_int_equal(read_counters(&shared.running, &counters), 0);

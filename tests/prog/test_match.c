@@ -146,7 +146,7 @@ static void nested_destinations(void **state)
 static void thirty_two_limits(void **state)
 {
 	char text[8192] = "limits:\n";
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct policy policy;
 	struct frame frame;
@@ -316,7 +316,7 @@ static void low_and_slow(void **state)
 /* An observed limit drops nothing and takes nothing from the others. */
 static void observe(void **state)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct policy policy;
 

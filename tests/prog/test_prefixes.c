@@ -71,7 +71,7 @@ static void shares_buckets(void **state)
 	const struct shared_bucket *row = *state;
 	unsigned int sent = 256 - row->first;
 	struct policy policy = with_prefixes("10", row->ipv4_prefix, row->ipv6_prefix);
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 
 	open_limiter(&limiter, &policy, NULL);

@@ -165,7 +165,7 @@ static void run_seconds(unsigned int seconds)
 static void expect_steady(unsigned int seconds)
 {
 	struct steady_sources steady = {.packets = seconds};
-	struct cpu_counters counters;
+	struct counters counters;
 
 	open_policy("table: {sources: 65536, new-sources: auto}\n"
 		    "limits: [{name: default, rate: 10 pps, burst: 20}]\n",
@@ -216,7 +216,7 @@ static uint32_t cost_of(uint32_t address)
 static void failing_inserts(void **state)
 {
 	const struct limiter_facts facts = {.refuses = true};
-	struct cpu_counters counters;
+	struct counters counters;
 	uint32_t before, after;
 
 	(void)state;
@@ -444,7 +444,7 @@ static void large_lists(void **state)
 /* The limit of each source is blind to them; how many they are is seen, and a limit over all holds them. */
 static void unique_sources(void **state)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct occupancy occupancy;
 	unsigned int steady = 0;
 	uint64_t passed;

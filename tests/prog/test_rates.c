@@ -608,7 +608,7 @@ static void test_idle_for_years(void **state)
 
 static uint64_t repaired(const struct limiter *limiter)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 
 	counters_of(limiter, &counters);
 	return counters.events.repaired;

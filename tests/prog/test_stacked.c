@@ -192,7 +192,7 @@ static void check_counts(const struct limiter *limiter, enum unit unit, uint64_t
 			 uint64_t dropped)
 {
 	unsigned int id = limiter->running.config.limits[limit_of(limiter, unit)].id;
-	struct cpu_counters counters;
+	struct counters counters;
 	struct bucket bucket;
 
 	bucket_of(limiter, unit, &bucket);
@@ -227,7 +227,7 @@ static void test_counts(void **state)
 static void test_reasons(void **state)
 {
 	struct policy policy = two_limits("1/h", "600", "1 B/s", "300000 B");
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 	struct frame frame;
 
@@ -251,7 +251,7 @@ static void test_reasons(void **state)
 static void test_dry_run(void **state)
 {
 	struct policy policy = two_limits("100 pps", "100", "50 kB/s", "30000 B");
-	struct cpu_counters enforced, counters;
+	struct counters enforced, counters;
 	struct limiter enforcing, dry;
 	struct bucket there, here;
 	struct frame frame;

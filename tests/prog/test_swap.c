@@ -39,7 +39,7 @@ static void reopen(struct limiter *next, const struct limiter *old, const char *
 
 static uint64_t repaired(const struct limiter *limiter)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 
 	counters_of(limiter, &counters);
 	return counters.events.repaired;
@@ -165,7 +165,7 @@ static void open_yaml(struct limiter *limiter, const struct limiter *old, const 
 
 static uint64_t would_drop(const struct limiter *limiter)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 
 	counters_of(limiter, &counters);
 	return counters.limits[limiter->running.config.limits[0].id].would_drop_packets;

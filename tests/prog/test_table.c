@@ -131,7 +131,7 @@ static void list(const struct limiter *limiter, uint32_t capacity, struct seen_s
 static uint64_t evicted(const struct limiter *limiter)
 {
 	int64_t used = count_entries(&limiter->running);
-	struct cpu_counters counters;
+	struct counters counters;
 	uint64_t deleted;
 
 	counters_of(limiter, &counters);
@@ -145,7 +145,7 @@ static uint64_t evicted(const struct limiter *limiter)
 
 static void overfill(enum when_full when_full)
 {
-	struct cpu_counters counters;
+	struct counters counters;
 	struct limiter limiter;
 
 	open_table(&limiter, 1024, when_full);
@@ -562,7 +562,7 @@ static void test_reset_under_traffic(void **state)
 {
 	struct forgetting forgetting = {.rounds = 500};
 	struct worker workers[WORKERS];
-	struct cpu_counters raw;
+	struct counters raw;
 	struct limiter limiter;
 	uint64_t deleted, seen = 0;
 

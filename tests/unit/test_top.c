@@ -440,7 +440,7 @@ static struct scene *make_scene(unsigned int count)
 	scene->width = 80;
 	scene->height = 24;
 	running->attachment.mode = MODE_NATIVE;
-	strcpy(running->table.interface, "rv0");
+	strcpy(running->config.interface, "rv0");
 	running->table.kinds[0] = (struct kind_identity){1, PER_SOURCE, 32, 64};
 	running->table.kinds[1] = (struct kind_identity){1, PER_PAIR, 32, 64};
 	running->config.limit_count = 2;
