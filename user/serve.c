@@ -149,8 +149,8 @@ static void announce(const struct service *service, const struct sockets *socket
 /* What reading and changing live lists needs, of what this process has. */
 static int drop_privileges(struct complaint *why)
 {
-	/* The kernel opens programs, maps and links by id for CAP_SYS_ADMIN only. */
-	return privileges_keep(1ULL << CAP_SYS_ADMIN, why);
+	/* Pins are opened as root; it takes this to make a larger live list, and a ring for events. */
+	return privileges_keep(1ULL << CAP_BPF, why);
 }
 
 static int serve_requests(struct service *service, const struct sockets *sockets,

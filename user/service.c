@@ -41,14 +41,16 @@ int service_name(struct service *service, const char *name)
 	return 0;
 }
 
+/*
+ * With an @err: without CAP_SYS_ADMIN nobody may look whose a foreign program is. Where a limiter was seen
+ * or is expected, opening it says why it can't be read.
+ */
 static int note_attached(const struct netdev *netdev, int err, void *context)
 {
 	struct service *service = context;
 	struct known_interface *known = find_known(service, netdev->name);
 
-	if (err)
-		return known || service->all ? err : 0;
-	if (!known && service->all) {
+	if (!known && service->all && !err) {
 		known = add_known(service, netdev->name);
 		if (!known)
 			return -ENOMEM;

@@ -267,6 +267,27 @@ interfaces() {
 	expect_equal "nosuch is up" "$(metric xdp_limit_up 'interface="nosuch"')" 0
 }
 
+# What is none of ours can't be looked at without CAP_SYS_ADMIN, and is nobody's business here.
+beside_a_foreign_program() {
+	topology neighbours
+	ip -n "$SRV" link add rv2 type veth peer name rv3
+	ip -n "$SRV" link set rv2 up
+	ip -n "$SRV" link set rv3 up
+	expect limit attach rv2 --rate 1/h --burst 50 --sources 1024
+	serve
+	holder_start --link
+	expect_code 200 /v1/status
+	expect_equal "interface" "$(body_field .interface)" rv2
+	ask /metrics
+	expect_equal "rv2 is up" "$(metric_of xdp_limit_up 'interface="rv2"')" 1
+	expect_equal "rv0 is up" "$(metric_of xdp_limit_up 'interface="rv0"')" none
+	ask "/v1/status?interface=rv0"
+	expect_between "code: $BODY" "$CODE" 404 503
+	holder_kill
+	expect limit attach rv0 --rate 1/h --burst 50 --sources 1024
+	expect_code 200 "/v1/status?interface=rv0"
+}
+
 # ---- readers change nothing ----------------------------------------------------------------------
 # O-127: at the limit the same packets pass, whoever reads.
 readers_cost_nothing() {
@@ -300,5 +321,6 @@ run_case "get and auth: the tightest limit speaks in the headers" headers_of_get
 run_case "auth: allowed, denied, banned" listed
 run_case "O-029: what observes refuses nobody" dry_run
 run_case "none, one, several interfaces; they come and go" interfaces
+run_case "beside a foreign program" beside_a_foreign_program
 run_case "O-127: readers cost no packet" readers_cost_nothing
 finish

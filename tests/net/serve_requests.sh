@@ -236,8 +236,8 @@ privileges() {
 	serve
 	expect_code 200 /v1/status
 	expect_equal "capabilities" "$(awk '/^CapEff/ { print $2 }' "/proc/$SERVE/status")" \
-		0000000000200000
-	expect_equal "bounds" "$(awk '/^CapBnd/ { print $2 }' "/proc/$SERVE/status")" 0000000000200000
+		0000008000000000
+	expect_equal "bounds" "$(awk '/^CapBnd/ { print $2 }' "/proc/$SERVE/status")" 0000008000000000
 	expect_equal "no new privileges" "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$SERVE/status")" 1
 }
 
