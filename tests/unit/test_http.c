@@ -94,7 +94,7 @@ static void queries(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct http_query parsed;
+		static struct http_query parsed;
 		struct complaint why = {""};
 		int err = http_query_parse(cases[i].query, ALL_KEYS, &parsed, &why);
 
@@ -111,7 +111,7 @@ static void queries(void **state)
 
 static void only_allowed_keys(void **state)
 {
-	struct http_query parsed;
+	static struct http_query parsed;
 	struct complaint why;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void only_allowed_keys(void **state)
 static void longest_query(void **state)
 {
 	char text[TARGET_MAX + 2];
-	struct http_query parsed;
+	static struct http_query parsed;
 	struct complaint why;
 
 	(void)state;
