@@ -329,7 +329,7 @@ int xdplimit_unban(struct xdplimit *limiter, const char *prefix)
 
 /* ---- status ---- */
 
-static void fill_status(const struct target *target, const struct cpu_counters *counters,
+static void fill_status(const struct target *target, const struct counters *counters,
 			struct xdplimit_status *status)
 {
 	const struct running *running = &target->running;
@@ -356,7 +356,7 @@ static void fill_status(const struct target *target, const struct cpu_counters *
 int xdplimit_status(struct xdplimit *limiter, struct xdplimit_status *status)
 {
 	struct xdplimit_status filled;
-	struct cpu_counters counters;
+	struct counters counters;
 	int err = make_current(limiter);
 
 	if (err)
