@@ -6,6 +6,7 @@
 #include "attach_interfaces.h"
 #include "attach_notes.h"
 #include "command.h"
+#include "hardware_change.h"
 #include "lock.h"
 #include "policy_load.h"
 #include "report.h"
@@ -261,6 +262,21 @@ static enum exit_status take_policy(const struct invocation *invocation, struct 
 
 /* ---- attaching ---- */
 
+/* A driver that is reset for XDP may forget what it was told. */
+static void warn_hardware(const char *name, const struct netdev_hardware *before)
+{
+	struct complaint changes[HARDWARE_CHANGES_MAX];
+	struct netdev_hardware after;
+	size_t count;
+
+	if (netdev_hardware(name, &after))
+		return;
+	count = hardware_changes(before, &after, changes);
+	for (size_t i = 0; i < count; i++)
+		report_warning("%s: its driver changed a setting while attaching: %s", name,
+			       changes[i].text);
+}
+
 static enum exit_status attach(const struct invocation *invocation, struct policy *policy,
 			       uint64_t wait_ns, uint64_t confirm_ns, enum mode_word mode)
 {
@@ -277,13 +293,18 @@ static enum exit_status attach(const struct invocation *invocation, struct polic
 	};
 	enum exit_status status = take_interfaces(invocation->positionals, request.count, wait_ns,
 						  targets);
+	struct netdev_hardware before[TARGETS_MAX];
 
 	for (size_t i = 0; i < request.count; i++)
 		targets[i].generic = mode == WORD_GENERIC;
+	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
+		netdev_hardware(targets[i].netdev.name, &before[i]);
 	if (status == EXIT_DONE)
 		status = attach_policy(&request, wait_ns, mode == WORD_AUTO);
-	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
+	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
+		warn_hardware(targets[i].netdev.name, &before[i]);
 		note_meaning(policy, &targets[i].netdev, targets[i].generic);
+	}
 	return status;
 }
 

@@ -82,6 +82,16 @@ static int read_rings(int fd, const char *name, struct netdev_hardware *hardware
 	return 0;
 }
 
+static int count_rules(int fd, const char *name, struct netdev_hardware *hardware)
+{
+	struct ethtool_rxnfc rules = {.cmd = ETHTOOL_GRXCLSRLCNT};
+	int err = query(fd, name, &rules);
+
+	if (!err)
+		hardware->rules = rules.rule_cnt;
+	return err;
+}
+
 static int count_features(int fd, const char *name, uint32_t *count)
 {
 	union {
@@ -146,7 +156,8 @@ free_answers:
 
 typedef int (*reader)(int fd, const char *name, struct netdev_hardware *hardware);
 
-static const reader readers[] = {read_driver, read_channels, read_rings, read_features};
+static const reader readers[] = {read_driver, read_channels, read_rings, count_rules,
+				 read_features};
 
 int netdev_hardware(const char *name, struct netdev_hardware *hardware)
 {

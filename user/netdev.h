@@ -32,6 +32,7 @@ struct netdev_hardware {
 	unsigned int rx_channels, tx_channels, combined_channels; /* in use */
 	unsigned int rx_channels_max, tx_channels_max, combined_channels_max;
 	unsigned int rx_ring, rx_ring_max;
+	unsigned int rules;			/* ntuple: which flow goes to which queue */
 	bool gro, gro_hw, lro, rx_vlan, ntuple; /* active features */
 	bool gro_fixed, gro_hw_fixed, lro_fixed, rx_vlan_fixed, ntuple_fixed;
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "hardware_change.h"
 #include "netdev.h"
 #include "units.h"
 
@@ -250,6 +251,43 @@ static void loopback_has_fixed_features_and_no_channels(void **state)
 	assert_true(hardware.rx_vlan_fixed);
 }
 
+/* O-062: a driver that resets the card for XDP forgets rules and channels. */
+static void changes_of_hardware_are_told(void **state)
+{
+	static const struct {
+		struct netdev_hardware before, after;
+		const char *says[3];
+	} cases[] = {
+		{{.combined_channels = 4, .lro = true},
+		 {.combined_channels = 4, .lro = true},
+		 {NULL}},
+		{{.rules = 5}, {.rules = 0}, {"0 ntuple rules, were 5 (ethtool -N DEV ...)"}},
+		{{.combined_channels = 8, .rx_ring = 512},
+		 {.combined_channels = 4, .rx_ring = 256},
+		 {"4 combined channels, were 8 (ethtool -L DEV combined N)",
+		  "256 frames of the receive ring, were 512 (ethtool -G DEV rx N)"}},
+		{{.lro = true, .ntuple = true, .rx_vlan = true},
+		 {.rx_vlan = true},
+		 {"lro is off, was on (ethtool -K DEV lro on)",
+		  "ntuple is off, was on (ethtool -K DEV ntuple on)"}},
+		{{.rx_vlan = false},
+		 {.rx_vlan = true},
+		 {"rxvlan is on, was off (ethtool -K DEV rxvlan off)"}},
+		{{.gro = false}, {.gro = true}, {NULL}}, /* a veth does that, on purpose */
+		{{.gro = true}, {.gro = false}, {"gro is off, was on (ethtool -K DEV gro on)"}},
+	};
+	struct complaint changes[HARDWARE_CHANGES_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		size_t count = hardware_changes(&cases[i].before, &cases[i].after, changes);
+
+		for (size_t j = 0; j < count; j++)
+			assert_string_equal(changes[j].text, cases[i].says[j] ?: "nothing");
+		assert_null(cases[i].says[count]);
+	}
+}
+
 static void hardware_of_an_unknown_name_is_enodev(void **state)
 {
 	struct netdev_hardware hardware;
@@ -267,6 +305,7 @@ int main(void)
 		cmocka_unit_test(waiting_ends_at_the_deadline),
 		cmocka_unit_test(waiting_for_what_is_there_returns_at_once),
 		cmocka_unit_test(loopback_has_fixed_features_and_no_channels),
+		cmocka_unit_test(changes_of_hardware_are_told),
 		cmocka_unit_test(hardware_of_an_unknown_name_is_enodev),
 	};
 	size_t n = 6, i;
