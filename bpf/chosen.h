@@ -95,13 +95,13 @@ INLINE enum reason find_groups(struct course *course)
 		course->groups[k] = NULL;
 	for_each_kind(k)
 	{
-		struct bucket_key key __attribute__((aligned(8)));
+		struct bucket_key *key = &course->log->key.bucket; /* for the stack's sake */
 
 		if (config.kinds[k].per == PER_INTERFACE ||
 		    !(course->choice->met & config.kinds[k].limits))
 			continue;
-		fill_key(course->packet, k, &key);
-		course->groups[k] = find_or_create(&key, course->choice->load.now_ns, &closed);
+		fill_key(course->packet, k, key);
+		course->groups[k] = find_or_create(key, course->choice->load.now_ns, &closed);
 		if (!course->groups[k]) {
 			course->choice->only_observed = !enforces(course, k);
 			return closed ? REASON_GATE_CLOSED : REASON_TABLE_FULL;
@@ -332,14 +332,22 @@ INLINE enum reason refuse(enum charge result, const struct course *course)
 	return refusal_reason(result);
 }
 
-/* The penalty of the limit that refused; a dry run bans nobody. */
-INLINE void punish(const struct course *course)
+/* The penalty of the limit that refused; a dry run bans nobody. A call, for the stack that it takes. */
+__noinline int punish(struct packet *packet, struct choice *choice)
 {
-	const volatile struct limit *limit = limit_of(course, READ_ONCE(course->log->refused_by) %
-								      MAX_LIMITS);
+	__u32 index = 0;
+	struct course course = {
+		.choice = choice,
+		.log = bpf_map_lookup_elem(&charges, &index),
+	};
+	const volatile struct limit *limit;
 
+	if (!packet || !choice || !course.log)
+		return 0;
+	limit = limit_of(&course, READ_ONCE(course.log->refused_by) % MAX_LIMITS);
 	if (limit->ban_ns && !config.dry_run)
-		ban_source(course->packet, limit, course->choice->load.now_ns);
+		ban_source(packet, limit, choice->load.now_ns);
+	return 0;
 }
 
 /* ---- and their counters ---- */
@@ -356,11 +364,10 @@ INLINE void count_limit(struct limit_count *count, const struct increment *by, _
 
 INLINE void count_kind(const struct course *course, void *group, __u32 k, struct cpu_counters *mine)
 {
-	struct bucket_key key __attribute__((aligned(8)));
 	struct charge_log *log = course->log;
 
 	if (READ_ONCE(log->counted) & config.kinds[k].limits)
-		fill_key(course->packet, k, &key);
+		fill_key(course->packet, k, &log->key.bucket);
 	for_each_of_kind(k, i, READ_ONCE(log->counted))
 	{
 		const volatile struct limit *limit = limit_of(course, i);
@@ -368,8 +375,8 @@ INLINE void count_kind(const struct course *course, void *group, __u32 k, struct
 
 		count_limit(count, &log->by, READ_ONCE(log->would_drop) >> i & 1);
 		if (group && config.kinds[k].per != PER_INTERFACE)
-			count_tally_apart(&key, group_born(group), group_tally(group, limit->slot),
-					  limit->slot, &log->by);
+			count_tally_apart(&log->key.bucket, group_born(group),
+					  group_tally(group, limit->slot), limit->slot, &log->by);
 	}
 }
 
@@ -412,7 +419,7 @@ INLINE enum reason conclude(struct course *course, enum charge result)
 	else if (config.observed_limits && observe_all(course))
 		repair_refused(course);
 	if (config.penalties && reason == REASON_OVER_LIMIT)
-		punish(course);
+		punish(course->packet, course->choice);
 	return reason;
 }
 

@@ -210,18 +210,6 @@ __noinline int record_refused(struct packet *packet, struct choice *choice)
 	return 0;
 }
 
-/* A call, for the stack that it takes. */
-__noinline int punish_apart(struct packet *packet, struct choice *choice)
-{
-	struct course course = {.packet = packet, .choice = choice};
-	__u32 index = 0;
-
-	course.log = bpf_map_lookup_elem(&charges, &index);
-	if (packet && choice && course.log)
-		punish(&course);
-	return 0;
-}
-
 INLINE enum reason conclude_places(struct course *course, enum charge result)
 {
 	enum reason reason = refusal_reason(result);
@@ -233,7 +221,7 @@ INLINE enum reason conclude_places(struct course *course, enum charge result)
 		observe_places(course);
 	}
 	if (config.penalties && reason == REASON_OVER_LIMIT)
-		punish_apart(course->packet, course->choice);
+		punish(course->packet, course->choice);
 	return reason;
 }
 

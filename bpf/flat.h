@@ -241,8 +241,9 @@ __noinline int charge_known(struct flat_block *block, __u64 hash, __u32 slot, __
 		return MOVED;
 	if (!limit_cost(limit, load->packets, load->bytes, &cost))
 		return REFUSED;
-	return charge_seen(word, seen, limit_ticks(limit, load->now_ns), limit, cost, &owner,
-			   CHARGE_TRIES, &load->left);
+	/* One try: the loser of a race for a slot looks for it again, and a loop takes stack. */
+	return charge_seen(word, seen, limit_ticks(limit, load->now_ns), limit, cost, &owner, 1,
+			   &load->left);
 }
 
 /* One look at the block. @slot: what was charged, or was to be. */

@@ -98,7 +98,7 @@ struct charge_log {
 	__u32 counted;	  /* limits to count the packet by */
 	__u32 would_drop; /* of them, those that would have dropped it */
 	struct increment by;
-	/* Of the log that is being asked. */
+	/* Of the log that is being asked; or, of it the bucket, of the group. */
 	struct log_key key __attribute__((aligned(8)));
 };
 
