@@ -17,6 +17,8 @@ UPDATE_NEEDS="bpf_link_update bpf_map__reuse_fd bpf_map_update_elem bpf_obj_pin 
 REPLACE_NEEDS="bpf_link_create bpf_map__reuse_fd bpf_map_create bpf_obj_pin bpf_object__load rename"
 READS="bpf_link_get_fd_by_id bpf_map_lookup_elem bpf_obj_get_info_by_fd bpf_prog_get_fd_by_id
 	bpf_prog_load bpf_xdp_query unlinkat"
+# In loops over all maps, so that their uses are alike: only some of them fail.
+EACH_MAP="bpf_map__reuse_fd bpf_map_create bpf_obj_pin bpf_prog_bind_map rename"
 FIRED=0
 SPARSE=0 # only some of the uses of a call: where the code is known from another case
 READY= # what the next try needs is there: the last one left it intact
@@ -42,6 +44,17 @@ one_line_of_error() {
 	[ "$lines" -eq 1 ] || fail "$1: $lines lines of error: $(cat "$SCRATCH/stderr")"
 }
 
+# From one use of a call to the next that fails.
+step() {
+	local call=$1 number=$2
+
+	if [ "$number" -ge 3 ] && { [ "$SPARSE" -eq 1 ] || [[ " $EACH_MAP " == *" $call "* ]]; }; then
+		echo "$number"
+	else
+		echo 1
+	fi
+}
+
 # each_call PREPARE INTACT COMPLETE needed|optional CALLS COMMAND...: for each call, its first,
 # second, ... use fails until there is no such use.
 each_call() {
@@ -49,7 +62,7 @@ each_call() {
 	shift 5
 
 	for call in $calls; do
-		for ((number = 1; ; number += number < 3 || ! SPARSE ? 1 : 4)); do
+		for ((number = 1; ; number += $(step "$call" "$number"))); do
 			[ "$READY" ] || "$prepare"
 			READY=
 			status=0
