@@ -14,10 +14,10 @@ kernels=build/kernels
 
 # BOOT SERIES CPUS SECONDS PARAMETER TESTS. A CPU of this machine has one of them at a time.
 boots='
-6.1           6.1   2  660  -                         all
-6.12          6.12  2  660  -                         all
-6.1-locked    6.1   1  200  lockdown=confidentiality  few
-6.12-locked   6.12  1  200  lockdown=confidentiality  few
+6.1           6.1   2  1500  -                         all
+6.12          6.12  2  1500  -                         all
+6.1-locked    6.1   1  400   lockdown=confidentiality  few
+6.12-locked   6.12  1  400   lockdown=confidentiality  few
 '
 
 # On one CPU (O-121) and in lockdown (O-118).
@@ -28,7 +28,6 @@ few='prog/test_abi prog/test_smoke net/errors'
 left_out='
 prog/test_algorithms   arithmetic, the same on every kernel; minutes under emulation
 prog/test_cpus         races of millions of packets, and the CPUs emulated take turns
-prog/test_flat         passes on both, in four minutes
 prog/test_flood        races of two CPUs, and the CPUs emulated take turns
 prog/test_match        arithmetic, the same on every kernel; a minute under emulation
 prog/test_prefixes     arithmetic, the same on every kernel; minutes under emulation
@@ -43,12 +42,19 @@ net/examples           policies of docs/, the same on every kernel
 net/failures           the command line, the same on every kernel
 net/lifecycle          minutes under emulation; net/attach asks the kernel
 net/lists              the command line; prog/test_lists asks the kernel
+net/monitoring         Prometheus and nginx, the same on every kernel
+net/page               a browser, the same on every kernel
 net/policy             sends at full speed, and emulation has none
+net/pressure           sends at full speed, and emulation has none
+net/serve              HTTP, the same on every kernel
+net/serve_requests     HTTP, the same on every kernel
 net/special            the command line, the same on every kernel
 net/ssh_guard          the command line, the same on every kernel
 net/swap               sends at full speed, and emulation has none; prog/test_swap asks the kernel
 net/tcp                sends at full speed, and emulation has none
+net/top                a screen, the same on every kernel
 net/traffic            sends at full speed, and emulation has none
+net/upgrade            sends at full speed, and emulation has none
 '
 
 label() {

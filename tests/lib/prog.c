@@ -358,6 +358,16 @@ enum table_type usual_table(void)
 	return type && !strcmp(type, "flat") ? TABLE_FLAT : TABLE_LRU;
 }
 
+bool emulated(void)
+{
+	return getenv("XDPL_EMULATED");
+}
+
+uint32_t repeats(uint32_t usual, uint32_t there)
+{
+	return emulated() ? there : usual;
+}
+
 struct policy packet_policy(const char *rate, const char *burst)
 {
 	struct policy policy;

@@ -82,6 +82,10 @@ void state_of(const struct limiter *limiter, const char *address, unsigned int i
 
 /** The table that a policy has that names none: flat when the environment's XDP_LIMIT_TABLE says so. */
 enum table_type usual_table(void);
+/** In a guest of tests/kernels: a packet takes microseconds there, and times say nothing. */
+bool emulated(void);
+/** How often to do what only makes a test more thorough: @usual, or @there in a guest. */
+uint32_t repeats(uint32_t usual, uint32_t there);
 /** A policy of one packet limit called "default" from texts as on the command line. */
 struct policy packet_policy(const char *rate, const char *burst);
 /** Adds the byte limit "bytes". */

@@ -21,7 +21,7 @@ one_screen() {
 	expect_stdout "kernel +Linux $(uname -r | sed 's/[.+]/\\&/g')"
 	expect_stdout "versions +xdp-limit [0-9.]+, libbpf [0-9.]+"
 	expect_stdout "rights +CAP_"
-	expect_stdout "features +([0-9]+) of \1 "
+	expect_stdout "features +[0-9]+ of [0-9]+ that are used"
 	expect_stdout "btf +"
 	expect_stdout "jit +on"
 	expect_stdout "memlock +([0-9]|unlimited)"
