@@ -144,8 +144,8 @@ fi
 [ $# -gt 0 ] || set -- build test bench fuzz lint package
 for set; do
 	case $set in
-	build | test | bench | fuzz | lint | kernels | package) ;;
-	*) die "no set '$set'; there are: build, test, bench, fuzz, lint, kernels, package" ;;
+	build | test | bench | fuzz | lint | kernels | monitor | package) ;;
+	*) die "no set '$set'; there are: build, test, bench, fuzz, lint, kernels, monitor, package" ;;
 	esac
 done
 "$action" "$@"
