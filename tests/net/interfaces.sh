@@ -197,6 +197,49 @@ tun() {
 	expect_equal "hooks" "$(hooked)" tap0
 }
 
+# The limiter goes along, with its state. Its pins stay behind, so the new namespace says that they are missing.
+moved() {
+	local OTHER="" program
+
+	topology neighbours
+	expect attach --rate 100/day --burst 30 --sources 1024
+	send --frame udp4 --source 192.0.2.10 --count 40
+	program=$(program_id)
+	namespace OTHER
+	ip -n "$SRV" link set rv0 netns "$OTHER"
+	ip -n "$OTHER" link set rv0 up
+	expect_status 1 "$XDP_LIMIT" --netns "$OTHER" status rv0
+	expect_stdout "program $program"
+	expect_stdout "pins are missing"
+	expect_status 3 limit status rv0
+	expect "$XDP_LIMIT" --netns "$OTHER" attach rv0 --rate 100/day --burst 30 --sources 1024
+	expect "$XDP_LIMIT" --netns "$OTHER" status rv0
+	expect_equal "dropped, as before" "$("$XDP_LIMIT" --netns "$OTHER" sources rv0 192.0.2.10 --json |
+		jq '.[0].dropped_packets')" 10
+	expect limit detach --all
+	expect_equal "pins of the old place" "$(find "$PIN_ROOT" -maxdepth 1 -name "$(basename "$PINS")")" ""
+	expect "$XDP_LIMIT" --netns "$OTHER" status rv0
+	expect "$XDP_LIMIT" --netns "$OTHER" detach rv0
+	expect_equal "hook" "$(ip -n "$OTHER" -j link show dev rv0 | jq 'any(.[]; has("xdp"))')" false
+}
+
+# Everything goes by the index; names are only said.
+renamed() {
+	topology neighbours
+	expect attach --rate 100/day --burst 30 --sources 1024
+	send --frame udp4 --source 192.0.2.10 --count 40
+	ip -n "$SRV" link set rv0 name lan0
+	expect_status 0 limit status lan0
+	expect_stdout "^lan0 "
+	expect_equal "interface" "$(limit status lan0 --json | jq -r .interface)" lan0
+	expect_equal "dropped" "$(limit status lan0 --json | jq .totals.dropped_packets)" 10
+	expect_status 3 limit status rv0
+	expect limit attach lan0 --rate 100/day --burst 30 --sources 1024
+	expect_equal "dropped, as before" "$(limit status lan0 --json | jq .totals.dropped_packets)" 10
+	expect limit detach lan0
+	expect_equal "hooks" "$(hooked)" ""
+}
+
 run_case "three interfaces, each with a table of its own; detached by name" several
 run_case "one is foreign: none is attached" all_or_nothing
 run_case "the kernel refuses the second, the third, or to put pins in place: all as before" taken_back
@@ -206,5 +249,7 @@ run_case "two commands with the same interfaces in opposite orders" opposite_ord
 run_case "another command holds one of them" busy
 run_case "a port of a bridge is limited" bridge_port
 run_case "a macvlan is refused natively, with the device below" macvlan
+run_case "moved to another namespace: limiting goes on, attach there keeps its state" moved
+run_case "renamed" renamed
 run_case "a tun device is refused, a tap is not" tun
 finish
