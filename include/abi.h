@@ -12,6 +12,13 @@
 /* "xdplimit" in memory order: how a program is recognised as ours, whatever its name. */
 #define XDP_LIMIT_MAGIC 0x74696d696c706478ULL
 
+/*
+ * Where in a dispatcher of libxdp, the lower first. Behind filters (xdp-filter: 10), since what they drop
+ * need not be charged; before all that says nothing (50): that may take packets away, or be what a flood
+ * is to spare.
+ */
+#define MEMBER_PRIORITY 20
+
 #define MAX_LIMITS     32
 #define MAX_TIERS      15 /* one less than a power of two: "no tier" is the first */
 #define NAME_SIZE      32 /* of limits, with the final NUL */

@@ -21,6 +21,7 @@ build command objcopy       binutils
 build header  stdio.h       libc6-dev
 build header  linux/bpf.h   linux-libc-dev
 build library libbpf        libbpf-dev
+build library libxdp        libxdp-dev
 build library libmnl        libmnl-dev
 build library json-c        libjson-c-dev
 build library yaml-0.1      libyaml-dev
@@ -40,6 +41,7 @@ test  command tmux          tmux
 test  command taskset       util-linux
 test  command curl          curl
 test  command promtool      prometheus
+test  command xdp-filter    xdp-tools
 bench command ip            iproute2
 bench command ethtool       ethtool
 bench command jq            jq

@@ -11,7 +11,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 directory=$PWD/build/static
-static_libraries='-lbpf -lelf -lz -ljson-c -lyaml -lncurses -ltinfo'
+static_libraries='-lxdp -lbpf -lelf -lz -ljson-c -lyaml -lncurses -ltinfo'
 compiler=${CC:-cc}
 
 mkdir -p "$directory"
@@ -72,7 +72,7 @@ make_static() {
 	(cd "$directory" && rm -rf "lib$1" && fetch "lib$1" && "compile_lib$1") >"$directory/log" 2>&1
 }
 
-for library in bpf elf z json-c yaml ncurses tinfo; do
+for library in xdp bpf elf z json-c yaml ncurses tinfo; do
 	has_static "$library" || {
 		echo "static: lib$library.a is missing: scripts/setup.sh build" >&2
 		exit 1

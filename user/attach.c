@@ -13,6 +13,8 @@
 #include "shared_table.h"
 #include "words.h"
 
+#define PRIORITY_MAX 65535
+
 enum attach_option {
 	OPTION_CONFIG,
 	OPTION_RATE,
@@ -28,6 +30,8 @@ enum attach_option {
 	OPTION_MALFORMED,
 	OPTION_MODE,
 	OPTION_DRY_RUN,
+	OPTION_SHARED,
+	OPTION_PRIORITY,
 	OPTION_FORCE,
 	OPTION_RECREATE,
 	OPTION_WAIT,
@@ -61,6 +65,9 @@ static const struct option_spec options[] = {
 	[OPTION_MODE] = {"mode", "native|generic|auto",
 		"native (default), generic, or auto: generic when native is refused"},
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "drop nothing; count what would have been dropped"},
+	[OPTION_SHARED] = {"shared", NULL,
+		"beside other XDP programs: in a dispatcher of libxdp (if there is one, in any case)"},
+	[OPTION_PRIORITY] = {"priority", "N", "the place in it, lower comes first (default 20)"},
 	[OPTION_FORCE] = {"force", NULL, "replace a foreign XDP program"},
 	[OPTION_RECREATE] = {"recreate", NULL,
 		"a fresh table where the running one can't be kept; live lists and bans stay"},
@@ -81,6 +88,7 @@ static const char notes[] =
 	"is unchanged keep their state. The limiter stays until `xdp-limit detach`, also when this\n"
 	"command is long gone. A packet must fit every limit; one that is dropped by one of them\n"
 	"consumes nothing of the others. Run over SSH, the peer is exempt for 30 minutes.\n\n"
+	"Where other XDP programs stand in a dispatcher of libxdp, the limiter joins them.\n\n"
 	"  xdp-limit attach eth0 --rate 1000pps --burst 2000\n"
 	"  xdp-limit attach eth0 --rate 500pps --bytes '10 Mbit/s' --dry-run\n"
 	"  xdp-limit attach eth0 --rate 100/min --ipv6-prefix 56 --mode auto\n"
@@ -277,50 +285,69 @@ static void warn_hardware(const char *name, const struct netdev_hardware *before
 			       changes[i].text);
 }
 
-static enum exit_status attach(const struct invocation *invocation, struct policy *policy,
-			       uint64_t wait_ns, uint64_t confirm_ns, enum mode_word mode)
+static enum exit_status attach(const struct invocation *invocation, struct attach_request *request,
+			       uint64_t wait_ns, enum mode_word mode)
 {
-	struct attach_target targets[TARGETS_MAX];
-	struct attach_request request = {
-		.policy = policy,
-		.targets = targets,
-		.count = (size_t)invocation->positional_count,
-		.force = invocation->values[OPTION_FORCE],
-		.recreate = invocation->values[OPTION_RECREATE],
-		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
-		.confirm_ns = confirm_ns,
-		.shared_name = invocation->values[OPTION_SHARE_TABLE],
-	};
-	enum exit_status status = take_interfaces(invocation->positionals, request.count, wait_ns,
+	struct attach_target *targets = request->targets;
+	enum exit_status status = take_interfaces(invocation->positionals, request->count, wait_ns,
 						  targets);
 	struct netdev_hardware before[TARGETS_MAX];
+	size_t named = request->count; /* others that share the table come after them */
 
-	for (size_t i = 0; i < request.count; i++)
+	for (size_t i = 0; i < request->count; i++)
 		targets[i].generic = mode == WORD_GENERIC;
-	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
+	for (size_t i = 0; status == EXIT_DONE && i < named; i++)
 		netdev_hardware(targets[i].netdev.name, &before[i]);
 	if (status == EXIT_DONE)
-		status = attach_policy(&request, wait_ns, mode == WORD_AUTO);
-	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
+		status = attach_policy(request, wait_ns, mode == WORD_AUTO);
+	for (size_t i = 0; status == EXIT_DONE && i < named; i++)
 		warn_hardware(targets[i].netdev.name, &before[i]);
-		note_meaning(policy, &targets[i].netdev, targets[i].generic);
-	}
+	for (size_t i = 0; status == EXIT_DONE && i < request->count; i++)
+		note_meaning(request->policy, &targets[i].netdev, targets[i].generic);
 	return status;
+}
+
+static int take_place(const struct invocation *invocation, struct attach_request *request,
+		      struct complaint *why)
+{
+	uint64_t priority = 0;
+	int err = take_number(invocation, OPTION_PRIORITY, 1, PRIORITY_MAX, &priority, why);
+
+	if (!err && request->force && request->shared)
+		err = complain(why, -EINVAL,
+			       "--force replaces other programs, and --shared leaves them: they "
+			       "can't stand together");
+	if (!err && request->shared && request->shared_name)
+		err = complain(why, -EINVAL,
+			       "--shared is for a place in a dispatcher, in which no table can be "
+			       "shared: leave out one of --shared and --share-table");
+	request->priority = (unsigned int)priority;
+	return err;
 }
 
 static enum exit_status run(const struct invocation *invocation)
 {
+	struct attach_target targets[TARGETS_MAX] = {0};
 	struct policy policy;
+	struct attach_request request = {
+		.policy = &policy,
+		.targets = targets,
+		.count = (size_t)invocation->positional_count,
+		.force = invocation->values[OPTION_FORCE],
+		.shared = invocation->values[OPTION_SHARED],
+		.recreate = invocation->values[OPTION_RECREATE],
+		.no_guards = invocation->values[OPTION_NO_SSH_GUARD],
+		.shared_name = invocation->values[OPTION_SHARE_TABLE],
+	};
 	struct complaint why;
 	enum exit_status status;
-	uint64_t wait_ns = 0, confirm_ns = 0;
+	uint64_t wait_ns = 0;
 	int mode = take_word(invocation, OPTION_MODE, mode_words, WORD_NATIVE, &why);
-	const char *shared_name = invocation->values[OPTION_SHARE_TABLE];
 	int err = mode < 0 ? mode : parse_wait(invocation->values[OPTION_WAIT], &wait_ns, &why);
 
-	err = err ?: parse_confirm(invocation->values[OPTION_CONFIRM], &confirm_ns, &why);
-	err = err ?: shared_name ? check_shared_name(shared_name, &why) : 0;
-
+	err = err ?: parse_confirm(invocation->values[OPTION_CONFIRM], &request.confirm_ns, &why);
+	err = err ?: request.shared_name ? check_shared_name(request.shared_name, &why) : 0;
+	err = err ?: take_place(invocation, &request, &why);
 	if (err) {
 		report_error("%s", why.text);
 		return EXIT_USAGE;
@@ -328,7 +355,7 @@ static enum exit_status run(const struct invocation *invocation)
 	policy_defaults(&policy);
 	status = take_policy(invocation, &policy);
 	if (status == EXIT_DONE)
-		status = attach(invocation, &policy, wait_ns, confirm_ns, (enum mode_word)mode);
+		status = attach(invocation, &request, wait_ns, (enum mode_word)mode);
 	policy_free(&policy);
 	return status;
 }

@@ -40,7 +40,9 @@ static enum exit_status refuse(unsigned int ifindex, const char *name,
 {
 	char path[PIN_PATH_SIZE];
 
-	if (there->mode != MODE_NONE)
+	if (there->dispatcher_id)
+		report_error("no limiter in the dispatcher of %s", name);
+	else if (there->mode != MODE_NONE)
 		report_error("cannot detach from %s: XDP program '%s' (id %u) is not ours", name,
 			     there->program_name, there->program_id);
 	else
@@ -61,7 +63,8 @@ static enum exit_status detach_locked(unsigned int ifindex, const char *name)
 			     permission_hint(err));
 		return EXIT_FAILED;
 	}
-	if (!there.ours)
+	/* What a killed attach has put into a dispatcher is ours, too. */
+	if (!there.ours && !there.other_id)
 		return refuse(ifindex, name, &there);
 	err = attachment_remove(&there);
 	if (err) {

@@ -207,8 +207,7 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 	}
 	finding_value(finding, "%s '%s', id %u, %s mode, by %s",
 		      there->ours ? "our" : "the foreign program", there->program_name,
-		      there->program_id, mode_name(there->mode),
-		      there->link_id ? "link" : "netlink");
+		      there->program_id, mode_name(there->mode), attachment_way(there));
 	if (!there->ours)
 		finding_advise(finding, FINDING_FIX,
 			       "remove it with the tool that attached it, or: xdp-limit attach %s "

@@ -60,6 +60,9 @@ static const struct {
 	[STEP_LOAD] = {"load the program for {iface}", "BPF_PROG_LOAD",
 		       NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_PERFMON)},
 	[STEP_LINK] = {"attach to {iface} in {mode} mode", "BPF_LINK_CREATE", NEEDS(CAP_NET_ADMIN)},
+	[STEP_JOIN] = {"join the dispatcher of {iface} in {mode} mode", "libxdp",
+		       NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_PERFMON) |
+			       NEEDS(CAP_SYS_ADMIN)},
 	[STEP_PIN] = {"pin the state of {iface}", "BPF_OBJ_PIN", 0},
 };
 
@@ -421,6 +424,66 @@ static const struct explanation explanations[] = {
 		.reason = "this kind of interface takes no XDP program",
 		.advice = "attach to the interface below it; see: xdp-limit doctor {iface}",
 		.status = EXIT_UNSUPPORTED,
+	},
+
+	/* a dispatcher: O-083 O-084 O-120 */
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {EOPNOTSUPP},
+		.reason =
+			"this kernel lets no XDP program extend another, of which dispatchers are made",
+		.advice = "it needs Linux 5.10 with BTF and without restrictions on BPF; attach "
+			  "without --shared, or see: xdp-limit doctor {iface}",
+		.status = EXIT_UNSUPPORTED,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {ENOENT},
+		.reason = "libxdp does not find its xdp-dispatcher.o",
+		.advice = "install it (Debian: libxdp1), or say where it is: "
+			  "LIBXDP_OBJECT_PATH=DIRECTORY",
+		.status = EXIT_UNSUPPORTED,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {EEXIST},
+		.native = true,
+		.reason = "the programs in it run in generic mode",
+		.advice = "use --mode generic",
+		.status = EXIT_UNSUPPORTED,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {EEXIST},
+		.reason = "the programs in it run in native mode",
+		.advice = "use --mode native",
+		.status = EXIT_UNSUPPORTED,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {E2BIG},
+		.reason =
+			"it has no room: ten programs, and one more for a moment while a policy is "
+			"replaced",
+		.advice = "see which: xdp-loader status {iface}; unload one",
+		.status = EXIT_BUSY,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.errs = {EBUSY},
+		.reason = "it is in use by another command, or of another version of libxdp",
+		.advice =
+			"see: xdp-loader status {iface}; then try again, or unload what is there and "
+			"load it anew",
+		.status = EXIT_BUSY,
+	},
+	{
+		.steps = ON(STEP_JOIN),
+		.native = true,
+		.reason = "the kernel, the driver or libxdp refuses",
+		.advice = "see whether it works without --shared; else use --mode generic; see: "
+			  "xdp-limit doctor {iface}",
+		.status = EXIT_FAILED,
 	},
 
 	/* maps: O-119 O-121 */

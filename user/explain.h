@@ -15,6 +15,7 @@ enum attach_step {
 	STEP_CREATE_MAP,
 	STEP_LOAD, /* BPF_PROG_LOAD: the verifier */
 	STEP_LINK, /* BPF_LINK_CREATE or update */
+	STEP_JOIN, /* a dispatcher of libxdp */
 	STEP_PIN,
 };
 

@@ -84,6 +84,16 @@ enum xdp_mode {
 	MODE_OFFLOAD,
 };
 
+#define MEMBERS_MAX 10 /* libxdp's own bound */
+
+/* A program in a dispatcher of libxdp. */
+struct member {
+	uint32_t program_id;
+	unsigned int priority; /* the lower comes first */
+	bool ours;
+	char name[16];
+};
+
 struct attachment {
 	unsigned int ifindex; /* 0: of no interface, so without pins */
 	enum xdp_mode mode;   /* MODE_NONE: nothing is attached */
@@ -91,9 +101,21 @@ struct attachment {
 	uint32_t link_id; /* 0: attached over netlink */
 	bool ours;
 	char program_name[16];
+	/* A dispatcher of libxdp calls several programs; program_id is ours if there is one, else its own. */
+	uint32_t dispatcher_id; /* 0: none */
+	bool bereft;		/* a dispatcher whose pins are gone, and with them its members */
+	uint32_t other_id; /* of ours too: a trial's former policy, or left by a killed command */
+	int member_count;
+	struct member members[MEMBERS_MAX]; /* in their order */
 };
 
+#define MEMBERS_TEXT_SIZE 320
+
 const char *mode_name(enum xdp_mode mode);
+/** What holds the program: "link", "netlink" or "dispatcher". */
+const char *attachment_way(const struct attachment *attachment);
+/** The members, each with its priority: "20 xdp_limit_chain, 50 xdp_lb". */
+void describe_members(const struct attachment *attachment, char *text, size_t size);
 /**
  * attachment_find - what is attached to @ifindex of the current network namespace. The kernel says
  * what; it is opened by its pins, and by ids where these are missing. Returns 0 or -errno; -EPERM: there
@@ -190,8 +212,8 @@ int pins_reachable(struct complaint *why);
 int pins_prepare(struct complaint *why);
 /** PIN_ROOT/<inode of the current network namespace>-<ifindex>: 0 or -errno. */
 int pins_directory(unsigned int ifindex, char path[PIN_PATH_SIZE]);
-/** Whether all pins of an attached limiter are there. */
-bool pins_complete(unsigned int ifindex);
+/** Whether all pins of a limiter that is attached like this are there. */
+bool pins_complete(unsigned int ifindex, const struct attachment *attachment);
 /** Whether anything is pinned for @ifindex. */
 bool pins_exist(unsigned int ifindex);
 /** Whether the interface that the pins of @ifindex were made for is gone, and not only moved. */
@@ -209,6 +231,9 @@ int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context)
 struct attach_target {
 	struct netdev netdev;
 	bool generic;
+	/* kernel_attach() settles these: */
+	bool shared;	       /* as a member of a dispatcher */
+	unsigned int priority; /* in it */
 };
 
 #define TARGETS_MAX 16
@@ -223,8 +248,10 @@ struct attach_request {
 	bool joins;	     /* none of the targets has it yet: its policy stays the same */
 	bool recreate;	     /* a fresh table even where the running one would do */
 	bool force;	     /* replace a foreign program */
-	bool no_guards;	     /* end all guards, and make none */
-	bool guarded;	     /* exempt this SSH peer until guard_ends_ns (boot clock) */
+	bool shared; /* join a dispatcher of libxdp, or make one; in any case when there is one */
+	unsigned int priority; /* in it; 0: the one it has, or MEMBER_PRIORITY */
+	bool no_guards;	       /* end all guards, and make none */
+	bool guarded;	       /* exempt this SSH peer until guard_ends_ns (boot clock) */
 	struct address guard_peer;
 	uint64_t guard_ends_ns;
 	uint64_t confirm_ns; /* a trial of so long; 0: no trial */

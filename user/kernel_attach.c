@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "kernel.h"
 #include "kernel_change.h"
+#include "kernel_dispatcher.h"
 #include "kernel_pin_set.h"
 #include "kernel_program.h"
 #include "report.h"
@@ -24,6 +25,13 @@ static int refuse_foreign(const struct netdev *netdev, const struct attachment *
 	const char *device = netdev->name;
 	char holder[96];
 
+	if (there->bereft)
+		return complain(
+			why, -EBUSY,
+			"cannot attach to %s: a dispatcher of libxdp is there that has lost "
+			"its programs, since its pins in /sys/fs/bpf/xdp are gone; remove it "
+			"(xdp-loader unload %s --all), or replace it with --force",
+			device, device);
 	if (there->link_id)
 		snprintf(holder, sizeof(holder), "by link id %u: bpftool link detach id %u",
 			 there->link_id, there->link_id);
@@ -33,7 +41,8 @@ static int refuse_foreign(const struct netdev *netdev, const struct attachment *
 	return complain(
 		why, -EBUSY,
 		"cannot attach to %s: another XDP program '%s' (id %u, %s mode) is there; remove "
-		"it (attached %s), use another interface, or replace it with --force",
+		"it (attached %s), load it by xdp-loader or libxdp, so that both stand in its "
+		"dispatcher, use another interface, or replace it with --force",
 		device, there->program_name, there->program_id, mode_name(there->mode), holder);
 }
 
@@ -92,6 +101,86 @@ struct attempt {
 	struct complaint *why;
 };
 
+/* Where a dispatcher is, the limiter joins it, at the place that it has. */
+static void settle_place(const struct attach_request *request, const struct attachment *there,
+			 struct attach_target *target)
+{
+	target->shared = request->shared || there->dispatcher_id;
+	target->priority = request->priority;
+	for (int i = 0; i < there->member_count && !target->priority; i++)
+		if (there->members[i].program_id == there->program_id)
+			target->priority = there->members[i].priority;
+	if (!target->priority)
+		target->priority = MEMBER_PRIORITY;
+}
+
+/* A member is on duty by the generation, which is the table's: one that changes would end the others. */
+static int refuse_table(const struct attempt *attempt, const struct change *change)
+{
+	const char *device = change->target->netdev.name;
+	const char *table = attempt->request->shared_name;
+
+	if (change->running.attachment.dispatcher_id)
+		return complain(
+			attempt->why, -EBUSY,
+			"%s has a dispatcher of libxdp, and in that it can't share the table "
+			"%s: attach it without --share-table",
+			device, table);
+	return complain(
+		attempt->why, -EBUSY,
+		"%s shares the table %s, and can't in a dispatcher: xdp-limit detach %s, then "
+		"attach it --shared",
+		device, table, device);
+}
+
+static int refuse_sharing(const struct attempt *attempt, const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	const char *device = change->target->netdev.name;
+
+	if (there->dispatcher_id &&
+	    there->mode != (change->target->generic ? MODE_GENERIC : MODE_NATIVE))
+		return refuse(attempt->refusal, STEP_JOIN, -EEXIST);
+	if (!there->dispatcher_id && there->ours)
+		return complain(attempt->why, -EBUSY,
+				"the limiter on %s is attached alone, and can't be moved into a "
+				"dispatcher: xdp-limit detach %s, then attach it --shared",
+				device, device);
+	if (there->ours && attempt->request->confirm_ns && !change->kept)
+		return complain(attempt->why, -EINVAL,
+				"%s: --confirm can't go back to another table in a dispatcher: "
+				"attach without one of --confirm and --recreate",
+				device);
+	return 0;
+}
+
+/* The ways in which it can't be attached, before anything is loaded. */
+static int refuse_way(const struct attempt *attempt, const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	const struct netdev *netdev = &change->target->netdev;
+
+	if (there->mode != MODE_NONE && !there->ours && !there->dispatcher_id &&
+	    !attempt->request->force)
+		return refuse_foreign(netdev, there, attempt->why);
+	if (change->target->shared && attempt->request->shared_name)
+		return refuse_table(attempt, change);
+	if (change->target->shared)
+		return refuse_sharing(attempt, change);
+	if (attempt->request->priority)
+		return complain(attempt->why, -EINVAL,
+				"--priority is a place in a dispatcher of libxdp, and %s has none; "
+				"make one with --shared",
+				netdev->name);
+	if (!can_go_back(attempt->request, change))
+		return complain(
+			attempt->why, -EINVAL,
+			"%s: --confirm can't go back to another mode: attach in %s mode, or without "
+			"--confirm",
+			netdev->name, mode_name(there->mode));
+	return 0;
+}
+
 /* Looks only, and settles what a trial left. */
 static int open_one(const struct attempt *attempt, struct change *change)
 {
@@ -116,15 +205,19 @@ static int open_one(const struct attempt *attempt, struct change *change)
 			"%s: --confirm can't go back to a limiter of ABI %u, this is %u: attach "
 			"without --confirm",
 			netdev->name, running->config.abi, XDP_LIMIT_ABI);
-	if (there->mode != MODE_NONE && !there->ours && !attempt->request->force)
-		return refuse_foreign(netdev, there, attempt->why);
-	if (!can_go_back(attempt->request, change))
-		return complain(
-			attempt->why, -EINVAL,
-			"%s: --confirm can't go back to another mode: attach in %s mode, or without "
-			"--confirm",
-			netdev->name, mode_name(there->mode));
-	return 0;
+	settle_place(attempt->request, there, change->target);
+	return refuse_way(attempt, change);
+}
+
+/* What a killed command left in a dispatcher would come to life with the next generation. */
+static int clear_one(const struct attempt *attempt, struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	int err = there->other_id ? dispatcher_leave(change->target->netdev.ifindex,
+						     there->ours ? there->program_id : 0)
+				  : 0;
+
+	return err ? refuse(attempt->refusal, STEP_JOIN, err) : 0;
 }
 
 static bool is_on_shared(const struct attach_request *request, const struct running *running)
@@ -253,10 +346,16 @@ static int try_all(const struct attempt *attempt)
 	size_t looked, switched = 0;
 	int err = for_all(attempt, open_one, &looked);
 
+	err = err ?: for_all(attempt, clear_one, &looked);
 	err = err ?: for_all(attempt, load_one, &looked);
 	err = err ?: for_all(attempt, switch_one, &switched);
 	if (err)
 		undo(attempt->changes, switched);
+	for (size_t i = 0; i < request->count; i++)
+		if (err)
+			switch_leave(&attempt->changes[i]);
+		else
+			switch_finish(&attempt->changes[i], request->confirm_ns);
 	/* Not before: an attach that failed has ended nobody's guard. */
 	for (size_t i = 0; !err && request->no_guards && i < request->count; i++)
 		state_end_guards(&attempt->changes[i].loaded);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "kernel.h"
+#include "kernel_dispatcher.h"
 #include "kernel_open.h"
 #include "kernel_pins.h"
 #include "kernel_program.h"
@@ -21,6 +22,24 @@ const char *mode_name(enum xdp_mode mode)
 	};
 
 	return names[mode];
+}
+
+const char *attachment_way(const struct attachment *attachment)
+{
+	if (attachment->dispatcher_id)
+		return "dispatcher";
+	return attachment->link_id ? "link" : "netlink";
+}
+
+void describe_members(const struct attachment *attachment, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < attachment->member_count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%u %s", i ? ", " : "",
+					 attachment->members[i].priority,
+					 attachment->members[i].name);
 }
 
 /* Only one of the three can be there: the kernel refuses native beside generic. */
@@ -123,7 +142,11 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment)
 	take_mode(&query, attachment);
 	if (attachment->mode == MODE_NONE)
 		return 0;
-	return find_link(attachment) ?: describe_program(attachment);
+	err = find_link(attachment) ?: describe_program(attachment) ?: dispatcher_look(attachment);
+	/* Ours is a member. */
+	return err || !attachment->dispatcher_id || !attachment->ours
+		       ? err
+		       : describe_program(attachment);
 }
 
 /* A link is opened anew each time: whoever keeps it open would keep it attached. */
@@ -171,7 +194,9 @@ int attachment_remove(const struct attachment *attachment)
 	struct attachment after;
 	int err;
 
-	if (attachment->link_id)
+	if (attachment->dispatcher_id)
+		err = dispatcher_leave(attachment->ifindex, 0);
+	else if (attachment->link_id)
 		err = remove_link(attachment);
 	else
 		err = remove_netlink(attachment);

@@ -7,7 +7,7 @@
 #include "kernel_load.h"
 
 struct change {
-	const struct attach_target *target;
+	struct attach_target *target;
 	struct running running; /* before */
 	bool readable;		/* it is ours, and of this ABI */
 	bool kept;		/* its table goes on */
@@ -24,7 +24,11 @@ bool switches_in_place(const struct change *change);
 int switch_over(struct change *change, struct refusal *refusal);
 /** switch_back - hook and pins as before, however far switch_over() came; says what it can't do. */
 void switch_back(struct change *change);
-/** switch_to_former - the link of @running goes on with the program of @former: 0 or -errno. */
+/** switch_finish - once all is done: what was switched off leaves its dispatcher, unless it may come back. */
+void switch_finish(const struct change *change, bool on_trial);
+/** switch_leave - what was put into a dispatcher leaves it, when the new program doesn't come to run. */
+void switch_leave(const struct change *change);
+/** switch_to_former - @former takes the place of @running, which was on trial: 0 or -errno. */
 int switch_to_former(unsigned int ifindex, const struct running *running,
 		     const struct running *former);
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "compile_gate.h"
+#include "kernel_dispatcher.h"
 #include "kernel_live_set.h"
 #include "kernel_object.h"
 #include "memory.h"
@@ -257,6 +258,40 @@ static int open_live_set(const struct heritage *heritage)
 	return set < 0 ? -errno : set;
 }
 
+/* A member is put into its dispatcher in the same step, and judges nothing yet. */
+static int load_member(const struct attach_target *target, struct bpf_program *program,
+		       struct loaded *loaded, struct refusal *refusal)
+{
+	const struct joining joining = {
+		.ifindex = target->netdev.ifindex,
+		.generic = target->generic,
+		.priority = target->priority,
+		.object = loaded->skeleton->obj,
+		.program = program,
+	};
+	int err = dispatcher_join(&joining);
+
+	if (err)
+		return refuse(refusal, STEP_JOIN, err);
+	loaded->joined = true;
+	loaded->program = object_ready(joining.object, program, loaded->maps);
+	return loaded->program < 0 ? refuse(refusal, STEP_LOAD, loaded->program) : 0;
+}
+
+static int load_program(const struct attach_target *target, const struct kernel_features *features,
+			struct loaded *loaded, struct refusal *refusal)
+{
+	struct bpf_object *object = loaded->skeleton->obj;
+	struct bpf_program *program = object_choose(object, loaded->table.type, target->shared);
+
+	if (target->shared)
+		return load_member(target, program, loaded, refusal);
+	loaded->program = object_load(object, program, features->xdp_frags, loaded->maps);
+	if (loaded->program < 0)
+		return refuse(refusal, STEP_LOAD, load_error(loaded->program, features));
+	return 0;
+}
+
 int kernel_load(const struct attach_request *request, const struct attach_target *target,
 		const struct heritage *heritage, struct loaded *loaded, struct refusal *refusal,
 		struct complaint *why)
@@ -274,15 +309,14 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 	if (err)
 		return err;
 	object = loaded->skeleton->obj;
-	loaded->program = object_load(object, object_choose(object, loaded->table.type, false),
-				      features.xdp_frags, loaded->maps);
-	if (loaded->program < 0)
-		return refuse(refusal, STEP_LOAD, load_error(loaded->program, &features));
+	err = load_program(target, &features, loaded, refusal);
+	if (err)
+		return err;
 	if (loaded->maps[MAP_LIVE_SET] == -EEXIST)
 		loaded->maps[MAP_LIVE_SET] = open_live_set(heritage);
 	if (loaded->maps[MAP_LIVE_SET] < 0)
 		return refuse(refusal, STEP_CREATE_MAP, loaded->maps[MAP_LIVE_SET]);
-	if (request->confirm_ns) {
+	if (request->confirm_ns && !target->shared) {
 		err = keep_previous(loaded, heritage->previous);
 		if (err)
 			return refuse(refusal, STEP_LOAD, err);

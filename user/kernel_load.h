@@ -14,6 +14,7 @@ struct loaded {
 	uint64_t live_lists; /* of the table before, when its lists go on in a fresh one */
 	int maps[MAP_COUNT]; /* owned by the skeleton, but for MAP_TEXT and MAP_LIVE_SET */
 	int program;
+	bool joined; /* it stands in a dispatcher already, and has to leave it when something fails */
 };
 
 /* What a program goes on with; NULL for what it has not. */

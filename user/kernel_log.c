@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "kernel.h"
+#include "kernel_log.h"
 #include "report.h"
 
 #define EXTACK "Kernel error message: "
@@ -45,6 +46,16 @@ static int catch (enum libbpf_print_level level, const char *format, va_list arg
 	if (level != LIBBPF_DEBUG)
 		report_detail("%.*s", (int)strcspn(message, "\n"), message);
 	return 0;
+}
+
+void kernel_log_keep(const char *format, va_list arguments)
+{
+	char text[sizeof(sentence)];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	report_detail("%.*s", (int)strcspn(text, "\n"), text);
+	if (!sentence[0])
+		keep(text);
 }
 
 void kernel_log_start(void)

@@ -181,8 +181,13 @@ int object_load(struct bpf_object *object, struct bpf_program *program, bool xdp
 	if (!xdp_frags)
 		bpf_program__set_flags(program, bpf_program__flags(program) & ~BPF_F_XDP_HAS_FRAGS);
 	err = bpf_object__load(object);
-	if (err)
-		return err;
+	return err ?: object_ready(object, program, maps);
+}
+
+int object_ready(struct bpf_object *object, const struct bpf_program *program, int maps[MAP_COUNT])
+{
+	int err;
+
 	for (int i = 0; i < MAP_COUNT; i++)
 		maps[i] = bpf_map__fd(map_of(object, i));
 	maps[MAP_LIVE_SET] = live_set_prepare(maps[MAP_LIVE_EXACT]);

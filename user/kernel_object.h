@@ -42,6 +42,12 @@ int object_size_lists(struct bpf_object *object, const struct policy *policy,
 int object_fill_lists(struct bpf_object *object, const struct policy *policy,
 		      const struct config *config);
 
+/**
+ * object_ready - the second half of object_load(), for what libxdp has loaded: a member of a dispatcher,
+ * which knows by itself whether the kernel has xdp.frags.
+ */
+int object_ready(struct bpf_object *object, const struct bpf_program *program, int maps[MAP_COUNT]);
+
 /** write_words - @count words of a filter from @first on: 0 or -errno. */
 int write_words(int map, const uint64_t *words, uint32_t first, uint32_t count);
 

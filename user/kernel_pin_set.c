@@ -36,10 +36,16 @@ int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set)
 	return err || !set ? err : put_set(ifindex, set, PIN_FORMER);
 }
 
+static int pin_link(unsigned int ifindex, int link)
+{
+	if (link < 0)
+		return pins_clean(ifindex, PIN_LINK);
+	return pins_put(ifindex, PIN_LINK, PIN_NEW, link) ?: pins_put_in_place(ifindex, PIN_LINK);
+}
+
 int pin_set_finish(unsigned int ifindex, int link)
 {
-	int err = pins_put(ifindex, PIN_LINK, PIN_NEW, link)
-			  ?: pins_put_in_place(ifindex, PIN_LINK);
+	int err = pin_link(ifindex, link);
 
 	err = err ?: pins_put_in_place(ifindex, PIN_PROGRAM);
 	for (int i = 0; i < MAP_COUNT && !err; i++)

@@ -15,7 +15,10 @@ int pin_set_prepare(unsigned int ifindex, const struct pin_set *set);
 /** pin_set_keep_former - what a trial may go back to; NULL: nothing any more. 0 or -errno. */
 int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set);
 
-/** pin_set_finish - @link too, and all new names become the real ones: 0 or -errno. */
+/**
+ * pin_set_finish - @link too, and all new names become the real ones: 0 or -errno. -1: of a member of a
+ * dispatcher, whose link libxdp pins.
+ */
 int pin_set_finish(unsigned int ifindex, int link);
 
 /** pin_set_drop_strangers - what another version pinned and this one has no name for: 0 or -errno. */

@@ -121,12 +121,14 @@ static bool is_pinned(unsigned int ifindex, const char *name)
 	return !pins_path(ifindex, name, "", path) && !access(path, F_OK);
 }
 
-bool pins_complete(unsigned int ifindex)
+bool pins_complete(unsigned int ifindex, const struct attachment *attachment)
 {
 	for (int i = 0; i < MAP_COUNT; i++)
 		if (!is_pinned(ifindex, pin_name(i)))
 			return false;
-	return is_pinned(ifindex, PIN_LINK) && is_pinned(ifindex, PIN_PROGRAM);
+	/* libxdp pins the links of members. */
+	return (attachment->dispatcher_id || is_pinned(ifindex, PIN_LINK)) &&
+	       is_pinned(ifindex, PIN_PROGRAM);
 }
 
 int pins_put(unsigned int ifindex, const char *name, const char *suffix, int fd)

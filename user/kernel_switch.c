@@ -4,8 +4,10 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
+#include <string.h>
 #include <unistd.h>
 #include "kernel_change.h"
+#include "kernel_dispatcher.h"
 #include "kernel_open.h"
 #include "kernel_pin_set.h"
 #include "kernel_pins.h"
@@ -81,11 +83,21 @@ static int take_hook(const struct change *change)
 	return err ?: create_link(target->netdev.ifindex, change->loaded.program, target->generic);
 }
 
+/* In a dispatcher it is the generation that switches. */
+static int pin_member(const struct change *change, struct refusal *refusal)
+{
+	int err = pin_set_finish(change->target->netdev.ifindex, -1);
+
+	return err ? refuse(refusal, STEP_PIN, err) : 0;
+}
+
 int switch_over(struct change *change, struct refusal *refusal)
 {
 	const struct attachment *there = &change->running.attachment;
 	int err;
 
+	if (change->target->shared)
+		return pin_member(change, refusal);
 	if (there->mode != MODE_NONE) {
 		change->old = open_program(there->ifindex, there->program_id);
 		if (change->old < 0)
@@ -123,7 +135,7 @@ static void restore_pins(const struct change *change, int link)
 	const struct pin_set old = {running->program, running->maps};
 	unsigned int ifindex = change->target->netdev.ifindex;
 
-	if (link < 0 || running->maps[MAP_TABLE] < 0)
+	if (running->maps[MAP_TABLE] < 0)
 		return;
 	if (pin_set_prepare(ifindex, &old) || pin_set_finish(ifindex, link))
 		report_warning("could not restore all pins of the old program");
@@ -154,16 +166,19 @@ static void replace_back(const struct change *change)
 	    (!attachment_find(ifindex, &now) && now.program_id == there->program_id))
 		return;
 	link = put_back(change);
+	if (link < 0)
+		return;
 	restore_pins(change, link);
-	if (link >= 0)
-		close(link);
+	close(link);
 }
 
 void switch_back(struct change *change)
 {
 	unsigned int ifindex = change->target->netdev.ifindex;
 
-	if (switches_in_place(change))
+	if (change->target->shared)
+		restore_pins(change, -1);
+	else if (switches_in_place(change))
 		update_back(change);
 	else
 		replace_back(change);
@@ -173,13 +188,45 @@ void switch_back(struct change *change)
 		pins_remove(ifindex);
 }
 
+/* ---- members of a dispatcher ---- */
+
+void switch_finish(const struct change *change, bool on_trial)
+{
+	const struct netdev *netdev = &change->target->netdev;
+	int err;
+
+	if (!change->target->shared || !change->running.attachment.ours || on_trial)
+		return;
+	err = dispatcher_leave(netdev->ifindex, object_id(change->loaded.program));
+	if (err)
+		report_warning("the former policy could not be taken out of the dispatcher of %s "
+			       "(%s): the next change tries again",
+			       netdev->name, strerror(-err));
+}
+
+void switch_leave(const struct change *change)
+{
+	const struct attachment *there = &change->running.attachment;
+	const struct netdev *netdev = &change->target->netdev;
+
+	if (change->loaded.joined &&
+	    dispatcher_leave(netdev->ifindex, there->ours ? there->program_id : 0))
+		report_warning(
+			"could not take the new policy out of the dispatcher of %s: it judges "
+			"nothing",
+			netdev->name);
+}
+
 int switch_to_former(unsigned int ifindex, const struct running *running,
 		     const struct running *former)
 {
 	const struct pin_set set = {former->program, former->maps};
 	int err = pin_set_prepare(ifindex, &set);
-	int link = err ? err : update_link(&running->attachment, former->program, running->program);
+	int link;
 
+	if (!err && running->attachment.dispatcher_id)
+		return pin_set_finish(ifindex, -1);
+	link = err ? err : update_link(&running->attachment, former->program, running->program);
 	if (link < 0)
 		return link;
 	err = pin_set_finish(ifindex, link);

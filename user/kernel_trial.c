@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "kernel.h"
 #include "kernel_change.h"
+#include "kernel_dispatcher.h"
 #include "kernel_open.h"
 #include "kernel_pins.h"
 #include "kernel_program.h"
@@ -53,6 +54,8 @@ int trial_confirm(const struct running *running)
 	switches.deadline_ns = 0;
 	err = write_switches(running->maps[MAP_SWITCHES], &switches);
 	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index);
+	if (!err && running->attachment.dispatcher_id)
+		err = dispatcher_leave(running->attachment.ifindex, running->attachment.program_id);
 	/* Only now the former program is free. */
 	return err ?: pins_clean(running->attachment.ifindex, PIN_FORMER);
 }
@@ -60,9 +63,9 @@ int trial_confirm(const struct running *running)
 /* The former program, or -ENOENT when there was none. */
 static int open_previous(const struct running *running)
 {
-	uint32_t index = 0, id = 0;
-
-	if (bpf_map_lookup_elem(running->maps[MAP_PREVIOUS], &index, &id))
+	uint32_t index = 0, id = running->attachment.other_id;
+	if (!running->attachment.dispatcher_id &&
+	    bpf_map_lookup_elem(running->maps[MAP_PREVIOUS], &index, &id))
 		return -errno;
 	return open_program(running->attachment.ifindex, id);
 }
@@ -95,7 +98,10 @@ static int go_back(unsigned int ifindex, const struct running *running, int prog
 	int err = open_former(ifindex, program, &former);
 
 	err = err ?: switch_to_former(ifindex, running, &former);
-	err = err ?: wake_former(&former) ?: pins_clean(ifindex, PIN_FORMER);
+	err = err ?: wake_former(&former);
+	if (!err && running->attachment.dispatcher_id)
+		err = dispatcher_leave(ifindex, running->attachment.other_id);
+	err = err ?: pins_clean(ifindex, PIN_FORMER);
 	running_close(&former);
 	return err;
 }
@@ -107,7 +113,10 @@ int trial_settle(unsigned int ifindex, const struct running *running)
 	if (!running->config.has_previous)
 		return attachment_remove(&running->attachment) ?: pins_remove(ifindex);
 	program = open_previous(running);
-	/* An array of programs that lost its pin is empty, and what was on trial goes on judging. */
+	/*
+	 * An array of programs that lost its pin is empty, and a member may have been taken out: what was
+	 * on trial goes on judging.
+	 */
 	if (program == -ENOENT)
 		return trial_confirm(running);
 	return program < 0 ? program : go_back(ifindex, running, program);

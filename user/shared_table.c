@@ -45,7 +45,8 @@ static int note_member(const struct netdev *netdev, int err, void *context)
 			err = -E2BIG;
 		else
 			members->list[members->count++] = (struct attach_target){
-				*netdev, running.attachment.mode == MODE_GENERIC};
+				.netdev = *netdev,
+				.generic = running.attachment.mode == MODE_GENERIC};
 	}
 	running_close(&running);
 	/* Gone meanwhile, or of another ABI: no member. */

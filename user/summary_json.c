@@ -173,6 +173,24 @@ static void put_queues(struct json_object *object, const struct summary *summary
 	json_object_object_add(object, "queues", list);
 }
 
+/* In the order in which they are called. */
+static void put_members(struct json_object *object, const struct attachment *attachment)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (int i = 0; i < attachment->member_count; i++) {
+		const struct member *member = &attachment->members[i];
+		struct json_object *json = json_object_new_object();
+
+		json_put_text(json, "name", member->name);
+		json_put_number(json, "program_id", member->program_id);
+		json_put_number(json, "priority", member->priority);
+		json_put_bool(json, "ours", member->ours);
+		json_object_array_add(list, json);
+	}
+	json_object_object_add(object, "members", list);
+}
+
 struct json_object *summary_json(const struct summary *summary)
 {
 	struct json_object *object = json_object_new_object();
@@ -180,8 +198,10 @@ struct json_object *summary_json(const struct summary *summary)
 	json_put_text(object, "interface", summary->netdev.name);
 	json_put_number(object, "ifindex", summary->netdev.ifindex);
 	json_put_text(object, "mode", mode_name(summary->attachment.mode));
-	json_put_text(object, "attached_via", summary->attachment.link_id ? "link" : "netlink");
+	json_put_text(object, "attached_via", attachment_way(&summary->attachment));
 	json_put_number(object, "program_id", summary->attachment.program_id);
+	if (summary->attachment.dispatcher_id)
+		put_members(object, &summary->attachment);
 	json_put_bool(object, "dry_run", summary->config.dry_run);
 	json_put_number(object, "attached_at", summary->config.attached_ns / NS_PER_SECOND);
 	json_put_number(object, "attached_seconds", summary->attached_seconds);

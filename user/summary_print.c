@@ -9,7 +9,7 @@
 static void print_head(const struct summary *summary)
 {
 	time_t since = summary->config.attached_ns / NS_PER_SECOND;
-	char when[32], age[UNITS_TEXT_SIZE];
+	char when[32], age[UNITS_TEXT_SIZE], members[MEMBERS_TEXT_SIZE];
 	struct tm local;
 
 	localtime_r(&since, &local);
@@ -17,9 +17,13 @@ static void print_head(const struct summary *summary)
 	format_time(summary->attached_seconds * NS_PER_SECOND, age, sizeof(age));
 	printf("%s (index %u): %s mode, program %u, by %s, since %s (%s)%s\n", summary->netdev.name,
 	       summary->netdev.ifindex, mode_name(summary->attachment.mode),
-	       summary->attachment.program_id, summary->attachment.link_id ? "link" : "netlink",
-	       when, age, summary->config.dry_run ? ", DRY RUN: drops nothing" : "");
+	       summary->attachment.program_id, attachment_way(&summary->attachment), when, age,
+	       summary->config.dry_run ? ", DRY RUN: drops nothing" : "");
 	printf("  ingress only: what %s sends is not seen\n", summary->netdev.name);
+	if (!summary->attachment.dispatcher_id)
+		return;
+	describe_members(&summary->attachment, members, sizeof(members));
+	printf("  members of the dispatcher, by priority: %s\n", members);
 }
 
 static void print_gate(const struct summary *summary)

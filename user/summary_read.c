@@ -60,7 +60,7 @@ int summary_read(const struct netdev *netdev, const struct running *running,
 		.attached_seconds = now - running->config.attached_ns / NS_PER_SECOND,
 		.trial_left_ns = trial_left_ns(running),
 		.gate_closed = gate_is_closed(running),
-		.pins_complete = pins_complete(netdev->ifindex),
+		.pins_complete = pins_complete(netdev->ifindex, &running->attachment),
 	};
 	/* In this order, so that what is made or deleted meanwhile is never taken for evicted. */
 	err = read_counters(running, &summary->counters);

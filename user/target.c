@@ -44,6 +44,7 @@ static enum exit_status explain_absence(const struct target *target, int err, st
 {
 	const struct attachment *there = &target->running.attachment;
 	const char *name = target->netdev.name;
+	char members[MEMBERS_TEXT_SIZE];
 
 	if (err == -EPROTO) {
 		complain(
@@ -59,7 +60,13 @@ static enum exit_status explain_absence(const struct target *target, int err, st
 			 permission_hint(err));
 		return EXIT_FAILED;
 	}
-	if (there->mode != MODE_NONE)
+	describe_members(there, members, sizeof(members));
+	if (there->dispatcher_id)
+		complain(why, err,
+			 "no limiter in the dispatcher of %s, among: %s; `xdp-limit attach %s ...` "
+			 "joins them",
+			 name, members, name);
+	else if (there->mode != MODE_NONE)
 		complain(why, err,
 			 "no limiter of ours on %s: XDP program '%s' (id %u, %s mode) is there",
 			 name, there->program_name, there->program_id, mode_name(there->mode));

@@ -248,7 +248,7 @@ SECOND=$(newest "$BUILD/deb")
 [ "$SECOND" ] || skip "needs two packages: make check-deb"
 run_case "lintian has nothing to say" lintian_is_silent
 run_case "manual pages, completion, unit and examples are in the package" contents
-machine_start libbpf1 libmnl0 libjson-c5 libyaml-0-2 libmicrohttpd12
+machine_start libxdp1 libbpf1 libmnl0 libjson-c5 libyaml-0-2 libmicrohttpd12
 run_case "installing starts nothing" installed
 run_case "O-087: an enabled unit limits when the interface appears, before network-online.target" at_boot
 run_case "reload is one step; a bad policy changes nothing" reload

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../.."
 
 # What tests call, besides the commands of coreutils.
 commands='awk bash bpftool bridge capsh cmp ethtool find flock grep insmod ip iperf3 jq kill mount nft
-	nsenter pgrep ping prlimit sed setpriv setsid sh sysctl taskset tc tcpdump umount unshare xargs'
+	nsenter pgrep ping prlimit sed setpriv setsid sh sysctl taskset tc tcpdump umount unshare xargs
+	xdp-filter xdp-loader'
 # Built in on none of Debian's cloud kernels.
 modules='bonding bridge dummy macvlan nf_tables sch_ingress tun veth'
 ours='build/xdp-limit build/tests docs tests'
@@ -36,6 +37,15 @@ copy_libraries() {
 	find "$root" -type f -perm /111 -print0 | { xargs -0 ldd 2>/dev/null || true; } |
 		grep -oE '/[^ ]+\.so[^ ]*' | sort -u | while read -r path; do
 		[ -e "$root$path" ] || cp -L --parents "$path" "$root"
+	done
+}
+
+# What libxdp loads: its dispatcher, and the programs of xdp-filter.
+copy_objects() {
+	local path
+
+	dpkg -L libxdp1 | grep '/bpf/.*\.o$' | while read -r path; do
+		cp --parents "$path" "$root"
 	done
 }
 
@@ -84,6 +94,7 @@ make_root
 copy_commands
 copy_ours
 copy_libraries
+copy_objects
 copy_modules
 printf '%s\n' "$@" >"$root/tests"
 (cd "$root" && find . | cpio --quiet -o -H newc) >"$file"

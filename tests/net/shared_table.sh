@@ -287,6 +287,16 @@ no_trial() {
 	expect_one_table rv0 rv2
 }
 
+# Members of a dispatcher go by the table's generation.
+no_dispatcher() {
+	topology_shared
+	share lru 30 rv0 rv2
+	expect_status 5 limit attach rv0 --shared --config "$SCRATCH/policy.yaml"
+	expect_stderr "rv0 shares the table wan.*xdp-limit detach rv0, then attach it --shared"
+	expect_equal "attached via" "$(field rv0 .attached_via)" link
+	expect_with rv0 rv2
+}
+
 # ---- failures ------------------------------------------------------------------------------------
 # The second interface refuses, or the command dies between the two.
 refused_between() {
@@ -342,6 +352,7 @@ run_case "one is detached, the table lives on; with the last it goes" detach_one
 run_case "one is deleted, the table lives on" interface_goes
 run_case "--recreate: a fresh table for all, their live lists go on" recreate
 run_case "--confirm is refused on a shared table" no_trial
+run_case "not in a dispatcher of libxdp" no_dispatcher
 run_case "the kernel refuses the second: both as before" refused_between
 run_case "kill -9 between the two: one table, and the next apply makes them one" killed_between
 finish
