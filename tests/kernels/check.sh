@@ -40,12 +40,15 @@ net/counters           sends at full speed, and emulation has none
 net/events             sends at full speed, and emulation has none; prog/test_events asks the kernel
 net/examples           policies of docs/, the same on every kernel
 net/failures           the command line, the same on every kernel
+net/failures_replace   the command line, the same on every kernel
+net/flat               the commands, with a flat table; prog/test_flat asks the kernel
 net/lifecycle          minutes under emulation; net/attach asks the kernel
 net/lists              the command line; prog/test_lists asks the kernel
 net/monitoring         Prometheus and nginx, the same on every kernel
 net/page               a browser, the same on every kernel
 net/policy             sends at full speed, and emulation has none
 net/pressure           sends at full speed, and emulation has none
+net/recovery           user space mends what was lost, the same on every kernel
 net/serve              HTTP, the same on every kernel
 net/serve_requests     HTTP, the same on every kernel
 net/special            the command line, the same on every kernel

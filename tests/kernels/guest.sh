@@ -6,7 +6,7 @@
 # test's own log; `@done` when all have run. The kernel's messages are on the first one.
 export PATH=/usr/sbin:/usr/bin HOME=/root
 export XDPL_EMULATED=1 # times say nothing
-export TEST_TIMEOUT=300
+export TEST_TIMEOUT=600
 mount -t devtmpfs devtmpfs /dev
 exec </dev/null >/dev/console 2>&1
 mount -t proc proc /proc
