@@ -31,13 +31,18 @@ expect_members() {
 	expect_equal "members" "$(members)" "$1"
 }
 
+# Also where `status` ends with 1, since something is missing.
+conforming() {
+	{ limit status rv0 --json || true; } | jq .reasons.conforming.packets
+}
+
 # expect_burst PASSED [SENT]: of packets of one source
 expect_burst() {
 	local before
 
-	before=$(status_field .reasons.conforming.packets)
+	before=$(conforming)
 	send --frame udp4 --source "$CLI4" --count "${2:-100}"
-	expect_equal "passed" "$(($(status_field .reasons.conforming.packets) - before))" "$1"
+	expect_equal "passed" "$(($(conforming) - before))" "$1"
 }
 
 # ---- where the kernel has no dispatchers -------------------------------------------------------------
@@ -153,8 +158,9 @@ flat_table() {
 	topology neighbours
 	expect attach --shared --table flat "${LIMIT[@]}"
 	expect_burst 50
-	expect attach --table flat "${LARGER[@]}"
-	expect_burst 30
+	# Not LARGER: a slot of so slow a limit has no room for it.
+	expect attach --table flat "${LIMIT[@]}" --malformed pass
+	expect_burst 0
 	expect attach --recreate "${LIMIT[@]}"
 	expect_equal "members" "$(status_field '.members | length')" 1
 	expect_burst 50
