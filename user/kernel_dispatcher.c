@@ -22,9 +22,13 @@ static int catch (enum libxdp_print_level level, const char *format, va_list arg
 	return 0;
 }
 
-static int open_dispatcher(unsigned int ifindex, struct xdp_multiprog **dispatcher)
+void dispatcher_log_start(void)
 {
 	libxdp_set_print(catch);
+}
+
+static int open_dispatcher(unsigned int ifindex, struct xdp_multiprog **dispatcher)
+{
 	*dispatcher = xdp_multiprog__get_from_ifindex((int)ifindex);
 	return (int)libxdp_get_error(*dispatcher);
 }
@@ -140,7 +144,6 @@ int dispatcher_join(const struct joining *joining)
 
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_EXT, NULL) != 1)
 		return -EOPNOTSUPP;
-	libxdp_set_print(catch);
 	kernel_log_clear();
 	program = xdp_program__create(&options);
 	err = (int)libxdp_get_error(program);

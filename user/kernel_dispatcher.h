@@ -37,4 +37,7 @@ int dispatcher_join(const struct joining *joining);
  */
 int dispatcher_leave(unsigned int ifindex, uint32_t kept);
 
+/** dispatcher_log_start - libxdp's messages too go where kernel_log_start() has libbpf's go. */
+void dispatcher_log_start(void);
+
 #endif

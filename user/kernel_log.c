@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "kernel.h"
+#include "kernel_dispatcher.h"
 #include "kernel_log.h"
 #include "report.h"
 
@@ -60,6 +61,7 @@ void kernel_log_keep(const char *format, va_list arguments)
 
 void kernel_log_start(void)
 {
+	dispatcher_log_start();
 	libbpf_set_print(catch);
 }
 

@@ -2,10 +2,12 @@
 /* The pins of one limiter: made under new names beside the old ones, then put in place. */
 #include "kernel_pin_set.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "kernel_pins.h"
 
 static int put_set(unsigned int ifindex, const struct pin_set *set, const char *suffix)
@@ -17,6 +19,57 @@ static int put_set(unsigned int ifindex, const struct pin_set *set, const char *
 	return err;
 }
 
+/* The program last: as long as it has its new name, all that is new belongs to it. */
+static int put_in_place(unsigned int ifindex, bool again)
+{
+	int err = 0;
+
+	for (int i = 0; i < MAP_COUNT && !err; i++) {
+		err = pins_put_in_place(ifindex, pin_name(i));
+		if (again && err == -ENOENT) /* it is there already */
+			err = 0;
+	}
+	return err ?: pins_put_in_place(ifindex, PIN_PROGRAM);
+}
+
+static int open_pin(unsigned int ifindex, const char *name, const char *suffix)
+{
+	char path[PIN_PATH_SIZE];
+
+	return pins_path(ifindex, name, suffix, path) ? -1 : bpf_obj_get(path);
+}
+
+/* 0 for none. */
+static uint32_t linked_program(unsigned int ifindex)
+{
+	struct bpf_link_info info = {0};
+	uint32_t size = sizeof(info);
+	int link = open_pin(ifindex, PIN_LINK, "");
+
+	if (link < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(link, &info, &size))
+		info.prog_id = 0;
+	close(link);
+	return info.prog_id;
+}
+
+/*
+ * A command that was killed behind its switch has left what runs under new names, and nothing else may hold
+ * that: it gets its place before new names are cleaned away.
+ */
+static int finish_interrupted(unsigned int ifindex)
+{
+	int program = open_pin(ifindex, PIN_PROGRAM, PIN_NEW);
+	bool runs;
+
+	if (program < 0)
+		return 0;
+	runs = object_id(program) == linked_program(ifindex);
+	close(program);
+	return runs ? put_in_place(ifindex, true) : 0;
+}
+
 int pin_set_prepare(unsigned int ifindex, const struct pin_set *set)
 {
 	char directory[PIN_PATH_SIZE];
@@ -26,7 +79,8 @@ int pin_set_prepare(unsigned int ifindex, const struct pin_set *set)
 		return err;
 	if (mkdir(directory, 0700) && errno != EEXIST)
 		return -errno;
-	return pins_clean(ifindex, PIN_NEW) ?: put_set(ifindex, set, PIN_NEW);
+	err = finish_interrupted(ifindex);
+	return err ?: pins_clean(ifindex, PIN_NEW) ?: put_set(ifindex, set, PIN_NEW);
 }
 
 int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set)
@@ -45,12 +99,7 @@ static int pin_link(unsigned int ifindex, int link)
 
 int pin_set_finish(unsigned int ifindex, int link)
 {
-	int err = pin_link(ifindex, link);
-
-	err = err ?: pins_put_in_place(ifindex, PIN_PROGRAM);
-	for (int i = 0; i < MAP_COUNT && !err; i++)
-		err = pins_put_in_place(ifindex, pin_name(i));
-	return err;
+	return pin_link(ifindex, link) ?: put_in_place(ifindex, false);
 }
 
 static bool is_stranger(const char *name, const void *context)
