@@ -68,15 +68,6 @@ function writeFacts(list, facts) {
 	});
 }
 
-function writeFlatFacts(list, facts) {
-	if (list.childElementCount !== 2 * facts.length)
-		list.replaceChildren(...facts.flatMap(() => [element("dt"), element("dd")]));
-	facts.forEach(([name, value], i) => {
-		write(list.children[2 * i], name);
-		write(list.children[2 * i + 1], value);
-	});
-}
-
 // rows: arrays of texts; the first one heads its row. losing: the column that is marked when not 0.
 function writeTable(table, head, rows, losing) {
 	if (!table.tHead) {
@@ -343,7 +334,7 @@ function showTable(status) {
 		facts.push(["gate", (gate.closed ? "closed" : "open") + ", " + short(gate.rate) +
 			" new sources/s, " + exact(gate.burst) + " at once"],
 		["refused by the gate", exact(gate.closed_packets) + " packets"]);
-	writeFlatFacts(at("table"), facts);
+	writeFacts(at("table"), facts);
 }
 
 function showSources(list, time) {
