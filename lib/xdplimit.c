@@ -272,56 +272,78 @@ static int ban_end(double seconds, uint64_t *until_ns)
 	return 0;
 }
 
-/* The lock is taken first: what was found before may have been replaced. Returns it, or -errno. */
-static int lock_current(struct xdplimit *limiter)
+/* The locks of the interface and of the table that it shares; -1 for none. */
+struct locks {
+	int interface, table;
+};
+
+static void unlock(const struct locks *locks)
+{
+	if (locks->table >= 0)
+		close(locks->table);
+	close(locks->interface);
+}
+
+static int lock_shared_table(struct xdplimit *limiter, struct locks *locks)
+{
+	const char *name = limiter->target.running.table.shared_name;
+
+	if (!name[0])
+		return 0;
+	locks->table = lock_take_table(name, 0, &limiter->why);
+	return locks->table < 0 ? locks->table : 0;
+}
+
+/* The locks are taken first: what was found before may have been replaced. */
+static int lock_current(struct xdplimit *limiter, struct locks *locks)
 {
 	const struct netdev *netdev = &limiter->target.netdev;
-	int err = make_current(limiter), lock;
+	int err = make_current(limiter);
 
 	if (err)
 		return err;
-	lock = lock_take(netdev->ifindex, netdev->name, 0, &limiter->why);
-	if (lock < 0)
-		return lock;
-	err = make_current(limiter);
-	if (!err)
-		return lock;
-	close(lock);
+	locks->table = -1;
+	locks->interface = lock_take(netdev->ifindex, netdev->name, 0, &limiter->why);
+	if (locks->interface < 0)
+		return locks->interface;
+	err = make_current(limiter) ?: lock_shared_table(limiter, locks) ?: make_current(limiter);
+	if (err)
+		unlock(locks);
 	return err;
 }
 
 int xdplimit_ban(struct xdplimit *limiter, const char *prefix, double seconds)
 {
 	struct policy_prefix parsed;
+	struct locks locks;
 	uint64_t until_ns;
-	int err = parse_prefix(prefix, &parsed, &limiter->why), lock;
+	int err = parse_prefix(prefix, &parsed, &limiter->why);
 
 	if (err)
 		return err;
 	if (ban_end(seconds, &until_ns))
 		return complain(&limiter->why, -EINVAL,
 				"a ban of %g s would end at once; INFINITY is for ever", seconds);
-	lock = lock_current(limiter);
-	if (lock < 0)
-		return lock;
+	err = lock_current(limiter, &locks);
+	if (err)
+		return err;
 	err = live_add(&limiter->target.running, LIVE_BAN, &parsed, 1, until_ns, &limiter->why);
-	close(lock);
+	unlock(&locks);
 	return err;
 }
 
 int xdplimit_unban(struct xdplimit *limiter, const char *prefix)
 {
 	struct policy_prefix parsed;
-	int err = parse_prefix(prefix, &parsed, &limiter->why), lock;
+	struct locks locks;
 	int64_t deleted;
+	int err = parse_prefix(prefix, &parsed, &limiter->why);
 
+	err = err ?: lock_current(limiter, &locks);
 	if (err)
 		return err;
-	lock = lock_current(limiter);
-	if (lock < 0)
-		return lock;
 	deleted = live_delete(&limiter->target.running, LIVE_BAN, &parsed, 1);
-	close(lock);
+	unlock(&locks);
 	if (deleted < 0)
 		return say(limiter, (int)deleted, "cannot change the live lists of");
 	return deleted ? 0 : complain(&limiter->why, -ENXIO, "%s was not banned", prefix);

@@ -109,17 +109,21 @@ static int obtain(const char *object, const char *name, uint64_t wait_ns, struct
 	return complain(why, err, "cannot lock %s: %s", name, strerror(-err));
 }
 
-static void name_interface(unsigned int ifindex, char object[16])
-{
-	snprintf(object, 16, "%u", ifindex);
-}
-
 int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
 {
 	char object[16];
 
-	name_interface(ifindex, object);
+	snprintf(object, sizeof(object), "%u", ifindex);
 	return obtain(object, name, wait_ns, why);
+}
+
+int lock_take_table(const char *table, uint64_t wait_ns, struct complaint *why)
+{
+	char object[64], noun[64];
+
+	snprintf(object, sizeof(object), "table-%s", table);
+	snprintf(noun, sizeof(noun), "the shared table %s", table);
+	return obtain(object, noun, wait_ns, why);
 }
 
 /* What this process holds, in the order in which it was taken. */
@@ -141,41 +145,36 @@ void lock_release(void)
 	lock_release();
 }
 
-static int take_lock(const char *object, const char *name, uint64_t wait_ns, struct complaint *why)
+static bool all_held(const char *name, struct complaint *why)
 {
-	int fd;
+	if (held_count < LOCKS_MAX)
+		return false;
+	complain(why, -EMFILE, "cannot lock %s: %s", name, strerror(EMFILE));
+	return true;
+}
 
-	if (held_count == LOCKS_MAX)
-		return complain(why, -EMFILE, "cannot lock %s: %s", name, strerror(EMFILE));
-	fd = obtain(object, name, wait_ns, why);
+int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
+{
+	int fd = all_held(name, why) ? -EMFILE : lock_take(ifindex, name, wait_ns, why);
+
 	if (fd < 0)
 		return fd;
 	held[held_count++] = fd;
 	return 0;
 }
 
-int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why)
-{
-	char object[16];
-
-	name_interface(ifindex, object);
-	return take_lock(object, name, wait_ns, why);
-}
-
 int lock_table(const char *name, uint64_t wait_ns, struct complaint *why)
 {
-	char object[64], noun[64];
-	int err;
+	int fd;
 
 	if (!strcmp(name, held_table))
 		return 0;
-	snprintf(object, sizeof(object), "table-%s", name);
-	snprintf(noun, sizeof(noun), "the shared table %s", name);
-	err = take_lock(object, noun, wait_ns, why);
-	if (err)
-		return err;
+	fd = all_held(name, why) ? -EMFILE : lock_take_table(name, wait_ns, why);
+	if (fd < 0)
+		return fd;
+	table_at = held_count;
+	held[held_count++] = fd;
 	snprintf(held_table, sizeof(held_table), "%s", name);
-	table_at = held_count - 1;
 	return 0;
 }
 

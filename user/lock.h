@@ -15,7 +15,10 @@
  */
 int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
-/** lock_interface - the same for a command, until lock_release() or the process ends: 0 or -errno with @why. */
+/** lock_take_table - the same for a table that interfaces share; taken after the lock of one of them. */
+int lock_take_table(const char *table, uint64_t wait_ns, struct complaint *why);
+
+/** lock_interface - lock_take() for a command, until lock_release() or the process ends: 0 or -errno with @why. */
 int lock_interface(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
 /**

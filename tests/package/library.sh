@@ -117,6 +117,20 @@ bans() {
 	exec 9>&-
 }
 
+# What a shared table's commands hold is held from the library, too.
+shared_ban() {
+	limited
+	expect limit detach rv0
+	expect attach --rate 10/h --share-table wan
+	expect_status 0 in_application "$SYSTEM/library-shared" rv0 192.0.2.78 60
+	exec 9>"/run/xdp-limit/$(basename "$PINS" | cut -d- -f1)-table-wan.lock"
+	flock 9
+	expect_status 1 in_application "$SYSTEM/library-shared" rv0 192.0.2.79 60
+	expect_stderr 'another xdp-limit command is changing the shared table wan'
+	exec 9>&-
+	expect_status 0 in_application "$SYSTEM/library-shared" rv0 192.0.2.79 60
+}
+
 all_calls() {
 	limited
 	expect_status 0 in_application "$SYSTEM/library_calls-shared" rv0
@@ -169,6 +183,7 @@ run_case "builds as C99 and C++, shared and static" builds
 run_case "only xdplimit_* is seen; nothing prints or exits" symbols
 run_case "K10: its numbers are those of get and status" agrees
 run_case "ban, and the lock" bans
+run_case "O-090: a ban in a shared table, and its lock" shared_ban
 run_case "every function, every refusal, four threads" all_calls
 run_case "O-117: needs no capability" without_capabilities
 run_case "a handle follows what runs" follows
