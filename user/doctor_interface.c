@@ -188,6 +188,42 @@ static void judge_offloads(const struct check *check, const struct facts *facts,
 			       "VLAN tags are taken off before: matters to rules by VLAN");
 }
 
+/* A dispatcher that others made takes ours in; one that lost its pins takes nobody. */
+static void judge_foreign(const struct interface *interface, struct finding *finding)
+{
+	const struct attachment *there = &interface->attachment;
+	const char *name = interface->netdev.name;
+
+	if (there->dispatcher_id)
+		finding_advise(finding, FINDING_INFO, "attach joins it");
+	else if (there->bereft)
+		finding_advise(finding, FINDING_FIX,
+			       "its pins in /sys/fs/bpf/xdp are gone: xdp-loader unload %s --all",
+			       name);
+	else
+		finding_advise(finding, FINDING_FIX,
+			       "remove it with the tool that attached it, or: xdp-limit attach %s "
+			       "--force ...",
+			       name);
+}
+
+static void describe(const struct attachment *there, struct finding *finding)
+{
+	char members[MEMBERS_TEXT_SIZE];
+
+	if (there->ours || !there->dispatcher_id)
+		finding_value(finding, "%s '%s', id %u, %s mode, by %s",
+			      there->ours ? "our" : "the foreign program", there->program_name,
+			      there->program_id, mode_name(there->mode), attachment_way(there));
+	else
+		finding_value(finding, "a dispatcher of libxdp, id %u, %s mode", there->program_id,
+			      mode_name(there->mode));
+	if (!there->dispatcher_id)
+		return;
+	describe_members(there, members, sizeof(members));
+	finding_value(finding, ", members %s", members);
+}
+
 static void judge_attached(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
 {
@@ -205,14 +241,9 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 		finding_value(finding, "nothing");
 		return;
 	}
-	finding_value(finding, "%s '%s', id %u, %s mode, by %s",
-		      there->ours ? "our" : "the foreign program", there->program_name,
-		      there->program_id, mode_name(there->mode), attachment_way(there));
+	describe(there, finding);
 	if (!there->ours)
-		finding_advise(finding, FINDING_FIX,
-			       "remove it with the tool that attached it, or: xdp-limit attach %s "
-			       "--force ...",
-			       name);
+		judge_foreign(interface, finding);
 	else if (!interface->pins_complete)
 		finding_advise(finding, FINDING_FIX,
 			       "its pins are gone: xdp-limit attach %s ... makes them again", name);

@@ -113,7 +113,7 @@ static void judge_needed(const struct check *check, const struct facts *facts,
 		name_abilities(check, &facts->machine, true, finding);
 }
 
-/* One line for what the details below judge. */
+/* One line for what the details below judge; sharing has its own. */
 static void judge_features(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
 {
@@ -122,10 +122,27 @@ static void judge_features(const struct check *check, const struct facts *facts,
 	(void)check;
 	if (facts->machine.there[0] < 0)
 		return;
-	for (int id = 0; id < ABILITY_COUNT; id++)
+	for (int id = 0; id < ABILITY_EXTEND; id++)
 		there += facts->machine.there[id] > 0;
 	finding_value(finding, "%u of %u that are used: programs, maps, helpers, frames", there,
-		      ABILITY_COUNT);
+		      ABILITY_EXTEND);
+}
+
+/* A limiter that stands alone needs none of it. */
+static void judge_sharing(const struct check *check, const struct facts *facts,
+			  struct finding *finding)
+{
+	if (!could_ask(check, &facts->machine, finding))
+		return;
+	if (facts->machine.there[ABILITY_EXTEND] > 0) {
+		finding_value(
+			finding,
+			"other XDP programs can stand beside ours, in a dispatcher of libxdp");
+		return;
+	}
+	finding_value(finding,
+		      "one XDP program an interface: this kernel lets none extend another");
+	finding_advise(finding, FINDING_INFO, "attach refuses --shared here");
 }
 
 /* Used where they are there; without them frames are measured more coarsely. */
@@ -245,6 +262,7 @@ static const enum ability_id helpers[] = {ABILITY_LOOKUP,    ABILITY_UPDATE, ABI
 					  ABILITY_TAIL_CALL, ABILITY_TELL,   ABILITY_COUNT};
 static const enum ability_id frames[] = {ABILITY_FRAGS, ABILITY_BUFF_LENGTH, ABILITY_LOAD_BYTES,
 					 ABILITY_SKB_FACTS, ABILITY_COUNT};
+static const enum ability_id sharing[] = {ABILITY_EXTEND, ABILITY_COUNT};
 static const enum ability_id jit[] = {ABILITY_JIT, ABILITY_COUNT};
 static const enum ability_id types[] = {ABILITY_TYPES, ABILITY_COUNT};
 
@@ -257,6 +275,7 @@ const struct check machine_checks[] = {
 	{.name = "maps", .judge = judge_needed, .abilities = maps, .detail = true},
 	{.name = "helpers", .judge = judge_needed, .abilities = helpers, .detail = true},
 	{.name = "frames", .judge = judge_frames, .abilities = frames, .detail = true},
+	{.name = "sharing", .judge = judge_sharing, .abilities = sharing},
 	{.name = "btf", .judge = judge_types, .abilities = types},
 	{.name = "jit", .judge = judge_jit, .abilities = jit},
 	{.name = "memlock", .judge = judge_memlock},

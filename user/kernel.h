@@ -55,6 +55,7 @@ enum ability_id {
 	ABILITY_BUFF_LENGTH,
 	ABILITY_LOAD_BYTES,
 	ABILITY_SKB_FACTS,
+	ABILITY_EXTEND, /* only to stand beside other programs */
 	ABILITY_COUNT,
 };
 

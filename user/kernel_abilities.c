@@ -218,6 +218,8 @@ static const struct {
 	[ABILITY_LOAD_BYTES]  = {{"xdp_load_bytes", "5.18"}, probe_helper, BPF_FUNC_xdp_load_bytes},
 	/* fd264ca02094 and a35b9af4ec2c */
 	[ABILITY_SKB_FACTS]   = {{"frame facts", "6.2"}, probe_skb_facts, 0},
+	/* 4a1e7c0c63e0 */
+	[ABILITY_EXTEND]      = {{"extending programs", "5.10"}, probe_program, BPF_PROG_TYPE_EXT},
 };
 // clang-format on
 

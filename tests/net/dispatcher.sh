@@ -110,11 +110,18 @@ filter_comes_and_goes() {
 	! pinned || fail "pins are left"
 }
 
+doctor_says() {
+	limit doctor rv0 --json >"$SCRATCH/doctor" || true
+	jq -r '.checks[] | select(.check == "attached").value' "$SCRATCH/doctor" | grep -q "^$1$" ||
+		fail "doctor: $(cat "$SCRATCH/doctor")"
+}
+
 filter_was_first() {
 	topology neighbours
 	filter_load
 	expect_status 3 limit status rv0
 	expect_stderr "dispatcher.*xdpfilt_alw_all"
+	doctor_says "a dispatcher of libxdp, .* members 10 xdpfilt_alw_all"
 	expect_status 5 attach --share-table wan "${LIMIT[@]}"
 	expect_stderr "has a dispatcher.*attach it without --share-table"
 	expect_members "10 xdpfilt_alw_all"

@@ -126,6 +126,13 @@ CHANGE(ours_unpinned, ours(facts); interface->pins_complete = false)
 CHANGE(ours_generic, ours(facts); interface->attachment.mode = MODE_GENERIC)
 CHANGE(foreign, interface->attachment.mode = MODE_NATIVE; interface->attachment.program_id = 77;
        snprintf(interface->attachment.program_name, 16, "their_prog"))
+CHANGE(foreign_dispatcher, foreign(facts); interface->attachment.dispatcher_id = 77;
+       interface->attachment.member_count = 2; interface->attachment.members[0].priority = 10;
+       snprintf(interface->attachment.members[0].name, 16, "xdpfilt_alw_all");
+       interface->attachment.members[1].priority = 50;
+       snprintf(interface->attachment.members[1].name, 16, "xdp_lb"))
+CHANGE(bereft, foreign(facts); interface->attachment.bereft = true)
+CHANGE(no_extending, machine->there[ABILITY_EXTEND] = 0)
 CHANGE(attached_unknown, interface->attachment_err = -EPERM)
 
 CHANGE(limited, ours(facts); interface->limited = true; interface->summary.table.capacity = 65536;
@@ -233,6 +240,13 @@ static struct row rows[] = {
 	{"ours in generic mode", ours_generic, "attached", FINDING_INFO, "generic", "slower"},
 	{"a foreign program", foreign, "attached", FINDING_FIX,
 	 "the foreign program 'their_prog', id 77, native mode, by netlink", "--force"},
+	{"O-083: a dispatcher of others", foreign_dispatcher, "attached", FINDING_INFO,
+	 "a dispatcher of libxdp, id 77, native mode, members 10 xdpfilt_alw_all, 50 xdp_lb", "attach joins it"},
+	{"O-086: a dispatcher without its pins", bereft, "attached", FINDING_FIX, "'their_prog'",
+	 "xdp-loader unload eth0 --all"},
+	{"O-084: a kernel without dispatchers", no_extending, "sharing", FINDING_INFO,
+	 "one XDP program an interface", "attach refuses --shared here"},
+	{"a kernel with them", nothing, "sharing", FINDING_OK, "dispatcher of libxdp", NULL},
 	{"no table where there is no limiter", nothing, "table", FINDING_OK, "", NULL},
 	{"a table's pressure, and the size that would do", limited, "table", FINDING_OK,
 	 "65536 sources (8.5 MiB), 60000 used, 10000 evicted, 700 created a second, longest refill 2s",
