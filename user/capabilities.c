@@ -15,3 +15,8 @@ uint64_t effective_capabilities(void)
 		return 0;
 	return (uint64_t)data[1].effective << 32 | data[0].effective;
 }
+
+bool may_make_maps(void)
+{
+	return effective_capabilities() & (1ULL << CAP_BPF | 1ULL << CAP_SYS_ADMIN);
+}

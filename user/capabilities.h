@@ -3,9 +3,12 @@
 #ifndef XDP_LIMIT_CAPABILITIES_H
 #define XDP_LIMIT_CAPABILITIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Bits by CAP_* number; 0 when the kernel doesn't say. */
 uint64_t effective_capabilities(void);
+/** Whether this process may make maps: CAP_BPF, or what stands in for it. */
+bool may_make_maps(void);
 
 #endif

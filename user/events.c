@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -280,11 +279,6 @@ static void sum_up(const struct session *session, const struct watch *watch)
 	report_note("%" PRIu64 " packets written to %s; not written: %" PRIu64
 		    " of more than 1000 per second, %" PRIu64 " that came too fast to be read",
 		    session->captured, session->path, lost.capped[EVENT_SAMPLE], lost.overflowed);
-}
-
-static bool may_make_maps(void)
-{
-	return effective_capabilities() & (1ULL << CAP_BPF | 1ULL << CAP_SYS_ADMIN);
 }
 
 static enum exit_status explain_open(const struct session *session, int err)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "capabilities.h"
 #include "feed.h"
 #include "service.h"
 #include "units.h"
@@ -23,6 +24,11 @@ static void refuse_feed(const struct target *target, int err, struct http_answer
 		http_refuse(answer, 404, "the limiter on %s is gone", name);
 	else if (err == -EBUSY)
 		http_refuse(answer, 503, "too many readers follow events already; end one of them");
+	else if (err == -EPERM && !may_make_maps())
+		http_refuse(
+			answer, 503,
+			"cannot follow the events of %s: the server lacks CAP_BPF to make a ring for them",
+			name);
 	else
 		http_refuse(answer, 503, "cannot follow the events of %s: %s%s", name,
 			    strerror(-err), permission_hint(err));

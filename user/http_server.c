@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "feed.h"
 #include "http_body.h"
 #include "http_clients.h"
 #include "http_host.h"
@@ -19,10 +20,11 @@
 
 #define LISTENERS_MAX 2
 
-/* Connections at once, and what else has a descriptor: maps of one limiter, sockets, libraries. */
+/* Connections at once, and what else has a descriptor: sockets, libraries, and the maps of the limiter that is asked
+ * for and of each whose events are kept. */
 #define CLIENTS_MAX   512
 #define CLIENTS_SPARE 64 /* ended by us, not yet closed */
-#define OTHER_FILES   128
+#define OTHER_FILES   (128 + FEEDS_MAX * (MAP_COUNT + 4))
 
 /* Line and headers of one request, and the answer's. */
 #define MEMORY_EACH 16384

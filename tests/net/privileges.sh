@@ -149,6 +149,35 @@ following() {
 	expect_status 0 limit_with bpf events rv0 --for 100ms
 }
 
+# served PATH: its status; the answer in $SCRATCH/body
+served() {
+	nsenter --net="/run/netns/$SRV" curl -sS --max-time 10 -o "$SCRATCH/body" -w '%{http_code}' "$BASE$1"
+}
+
+# serving CAPABILITIES: sets BASE
+serving() {
+	local server
+
+	background server nsenter --net="/run/netns/$SRV" setpriv --bounding-set="-all$1" --inh-caps=-all \
+		"$XDP_LIMIT" serve --listen 127.0.0.1:0 2>"$SCRATCH/serve.log"
+	wait_for 5 grep -q 'serving on http' "$SCRATCH/serve.log"
+	BASE=$(sed -n 's/.*serving on \(http:.*\)\/$/\1/p' "$SCRATCH/serve.log")
+}
+
+serves() {
+	[ "$(command -v curl)" ] || skip "needs curl"
+	clean
+	expect attach --rate 1/h --burst 5 "${SMALL[@]}"
+	serving ""
+	expect_equal "/metrics" "$(served /metrics)" 200
+	expect_equal "/v1/get" "$(served "/v1/get?address=$CLI4")" 200
+	expect_equal "/v1/sources" "$(served /v1/sources)" 200
+	expect_equal "/v1/events" "$(served /v1/events)" 503
+	grep -q CAP_BPF "$SCRATCH/body" || fail "the answer does not name it: $(cat "$SCRATCH/body")"
+	serving ,+bpf
+	expect_equal "/v1/events" "$(served /v1/events)" 200
+}
+
 # The set of live addresses grows by being replaced, for which one makes a map; its pin follows.
 grown_lists() {
 	local i
@@ -421,6 +450,7 @@ run_case "O-117: over a foreign program it takes CAP_SYS_ADMIN" attach_over_fore
 run_case "O-117: so does apply" applies
 run_case "O-117: every other command takes none" without_any
 run_case "O-117: events take CAP_BPF, which is named" following
+run_case "O-117: serve takes none, and CAP_BPF for events" serves
 run_case "O-117: lists that grow out of their map go on without" grown_lists
 run_case "O-117: trials are confirmed, and end, without" trials
 run_case "O-117: doctor says what attach would lack" doctor_says

@@ -170,7 +170,7 @@ function showNow(status) {
 		["packets seen", short(all) + "/s"],
 		["dropped", short(point.dropped) + "/s"],
 		["share dropped", all ? (100 * point.dropped / all).toFixed(1) + " %" : "–"],
-		["traffic", point.bits === null ? "–" : short(point.bits) + "bit/s"],
+		["traffic", point.bits === null ? "–" : short(point.bits).replace(/\d$/, "$& ") + "bit/s"],
 		["dropped in all", exact(status.totals.dropped_packets)],
 		["would drop in all", exact(status.totals.would_drop_packets)],
 	]);
