@@ -15,9 +15,8 @@ enum apply_option {
 };
 
 static const struct option_spec options[] = {
-	[OPTION_RECREATE] =
-		{"recreate", NULL,
-		 "a fresh table where the running one can't be kept; live lists and bans stay"},
+	[OPTION_RECREATE] = {"recreate", NULL,
+			     "a fresh table where the old one can't be kept; lists and bans stay"},
 	[OPTION_WAIT] = {"wait", "TIME", "for another command to end"},
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},
 	[OPTION_CONFIRM] = {"confirm", "TIME",

@@ -47,7 +47,7 @@ static const struct option_spec options[] = {
 	[OPTION_RATE] = {"rate", "RATE",
 		"packets: 1000pps, 20/s, 100/min, 8000 per 30s, unlimited, block"},
 	[OPTION_BURST] = {"burst", "N",
-		"packets at once (default: one second of the rate), or a time of the rate"},
+		"packets at once, or a time of the rate (default: one second)"},
 	[OPTION_BYTES] = {"bytes", "RATE",
 		"bandwidth: '10 Mbit/s', 500kB/s, 1MiB/s, unlimited, block"},
 	[OPTION_BYTES_BURST] = {"bytes-burst", "SIZE",
@@ -56,9 +56,9 @@ static const struct option_spec options[] = {
 	[OPTION_IPV6_PREFIX] = {"ipv6-prefix", "N", "one bucket for each IPv6 /N (default 64)"},
 	[OPTION_SOURCES] = {"sources", "N", "entries of the table, taken at once (default 1048576)"},
 	[OPTION_TABLE] = {"table", "lru|flat",
-		"lru (default), or flat: 17 bytes a source, faster, counts only who loses packets"},
+		"lru (default), or flat: 17 bytes a source, counts only who loses"},
 	[OPTION_WHEN_FULL] = {"when-full", "pass|drop|inherit",
-		"a source that gets no bucket: pass (default) or drop; flat: inherit (default)"},
+		"who gets no bucket: pass (default) or drop; flat: inherit (default)"},
 	[OPTION_FRAGMENTS] = {"fragments", "count|drop|pass", "count (default), drop or pass"},
 	[OPTION_MALFORMED] = {"malformed", "drop|pass",
 		"what can't be parsed: drop (default) or pass"},
@@ -66,29 +66,31 @@ static const struct option_spec options[] = {
 		"native (default), generic, or auto: generic when native is refused"},
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "drop nothing; count what would have been dropped"},
 	[OPTION_SHARED] = {"shared", NULL,
-		"beside other XDP programs: in a dispatcher of libxdp (if there is one, in any case)"},
+		"beside other XDP programs, in a dispatcher of libxdp"},
 	[OPTION_PRIORITY] = {"priority", "N", "the place in it, lower comes first (default 20)"},
 	[OPTION_FORCE] = {"force", NULL, "replace a foreign XDP program"},
 	[OPTION_RECREATE] = {"recreate", NULL,
-		"a fresh table where the running one can't be kept; live lists and bans stay"},
+		"a fresh table where the old one can't be kept; lists and bans stay"},
 	[OPTION_WAIT] = {"wait", "TIME",
 		"for the interface to appear and for another command to end"},
 	[OPTION_NO_SSH_GUARD] = {"no-ssh-guard", NULL, "don't exempt the peer of this SSH session"},
 	[OPTION_CONFIRM] = {"confirm", "TIME",
 			    "go back by itself unless `xdp-limit confirm` comes within TIME"},
 	[OPTION_SHARE_TABLE] = {"share-table", "NAME",
-		"one table, so one budget for each source, over all interfaces that attach with NAME"},
+		"one table, so one budget for a source, over all that attach with NAME"},
 	{NULL, NULL, NULL},
 };
 // clang-format on
 
 static const char notes[] =
 	"Several interfaces each have a table of their own, or with --share-table one for all that\n"
-	"attach with its name; one that refuses leaves them all as they were. A second attach on the same interface replaces the policy in one step; buckets whose meaning\n"
-	"is unchanged keep their state. The limiter stays until `xdp-limit detach`, also when this\n"
-	"command is long gone. A packet must fit every limit; one that is dropped by one of them\n"
-	"consumes nothing of the others. Run over SSH, the peer is exempt for 30 minutes.\n\n"
-	"Where other XDP programs stand in a dispatcher of libxdp, the limiter joins them.\n\n"
+	"attach with its name; one that refuses leaves them all as they were. A second attach on\n"
+	"the same interface replaces the policy in one step; buckets whose meaning is unchanged keep\n"
+	"their state. The limiter stays until `xdp-limit detach`, also when this command is long\n"
+	"gone. A packet must fit every limit; one that is dropped by one of them consumes nothing of\n"
+	"the others. Run over SSH, the peer is exempt for 30 minutes.\n\n"
+	"Where other XDP programs stand in a dispatcher of libxdp, the limiter joins them, also\n"
+	"without --shared.\n\n"
 	"  xdp-limit attach eth0 --rate 1000pps --burst 2000\n"
 	"  xdp-limit attach eth0 --rate 500pps --bytes '10 Mbit/s' --dry-run\n"
 	"  xdp-limit attach eth0 --rate 100/min --ipv6-prefix 56 --mode auto\n"
