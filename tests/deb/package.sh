@@ -10,6 +10,7 @@
 BUILD=$(cd "$(dirname "$0")/../.." && pwd)/build
 FIRST=
 SECOND=
+NEXT=$BUILD/tests/next/build/xdp-limit # of another ABI
 
 # newest DIRECTORY: the package that was built there last
 newest() {
@@ -208,6 +209,26 @@ upgrade() {
 	expect_equal "passed after it" "$(passed)" 50
 }
 
+# The program alone is exchanged, which is all that matters here of a package.
+upgrade_to_another_abi() {
+	local program flood
+
+	machine_copy "$NEXT"
+	program=$(program_id)
+	background_flood
+	expect inside cp /root/xdp-limit /usr/sbin/xdp-limit
+	expect_status 3 limit status rv0
+	expect_stderr "is of ABI [0-9]+, this xdp-limit of [0-9]+, .* replace it, without a gap"
+	expect_equal "program" "$(program_id)" "$program"
+	expect active active
+	expect inside systemctl reload xdp-limit@rv0
+	[ "$(program_id)" != "$program" ] || fail "the program is the old one"
+	stop_flood
+	expect limit status rv0 --check
+	expect_status 0 inside journalctl --no-pager -u xdp-limit@rv0
+	expect_stdout "limiting goes on, but its buckets start afresh"
+}
+
 background_flood() {
 	send --rate 2000 --duration 60 &
 	flood=$!
@@ -260,6 +281,7 @@ machine_reboot
 run_case "O-079: after a reboot it is limited again" rebooted
 run_case "restart after somebody detached by hand" detached_by_hand
 run_case "O-089: an upgrade under traffic: the same program goes on" upgrade
+run_case "O-089: so does one to another ABI, until it is replaced in one step" upgrade_to_another_abi
 run_case "removal ends all limiters, in all namespaces" removed
 run_case "purge leaves nothing" purged
 finish
