@@ -39,6 +39,7 @@ static enum exit_status refuse(unsigned int ifindex, const char *name,
 			       const struct attachment *there)
 {
 	char path[PIN_PATH_SIZE];
+	bool left;
 
 	if (there->dispatcher_id)
 		report_error("no limiter in the dispatcher of %s", name);
@@ -47,9 +48,9 @@ static enum exit_status refuse(unsigned int ifindex, const char *name,
 			     there->program_name, there->program_id);
 	else
 		report_error("no limiter on %s", name);
-	if (!pins_directory(ifindex, path) && pins_exist(ifindex))
+	left = pins_exist(ifindex) && !pins_directory(ifindex, path);
+	if (remove_pins(ifindex, name) == EXIT_DONE && left)
 		report_note("pins left over in %s removed", path);
-	pins_remove(ifindex);
 	return EXIT_NOT_ATTACHED;
 }
 
@@ -103,7 +104,7 @@ static enum exit_status detach_one(unsigned int ifindex, const char *name, uint6
 	return status;
 }
 
-/* ---- several: each for itself, the worst is said ---- */
+/* ---- --all: each for itself ---- */
 
 struct all {
 	uint64_t wait_ns;
@@ -112,23 +113,29 @@ struct all {
 
 static void note_status(struct all *all, enum exit_status status)
 {
-	if (status != EXIT_DONE)
-		all->worst = status;
+	all->worst = exit_worse(all->worst, status);
 }
 
-/* ---- --all ---- */
+/* Whether anything of ours runs there: 1, 0, or -errno when that can't be told. */
+static int is_limited(unsigned int ifindex)
+{
+	struct attachment there;
+	int err = attachment_find(ifindex, &there);
+
+	/* Whose a program is that has no pins of ours, only CAP_SYS_ADMIN may see. */
+	if (err == -ENODEV || (err == -EPERM && !pins_exist(ifindex)))
+		return 0;
+	return err ?: there.ours || there.other_id;
+}
 
 static int detach_netdevs(struct all *all)
 {
 	struct netdev *list = NULL;
 	int count = netdev_list(&list);
 
-	for (int i = 0; i < count; i++) {
-		struct attachment there;
-
-		if (!attachment_find(list[i].ifindex, &there) && there.ours)
+	for (int i = 0; i < count; i++)
+		if (is_limited(list[i].ifindex))
 			note_status(all, detach_one(list[i].ifindex, list[i].name, all->wait_ns));
-	}
 	free(list);
 	return count < 0 ? count : 0;
 }
@@ -137,14 +144,13 @@ static int detach_netdevs(struct all *all)
 static int sweep(unsigned int ifindex, void *context)
 {
 	struct all *all = context;
-	struct attachment there;
 	struct complaint why;
 	char name[32];
 	int err;
 
 	snprintf(name, sizeof(name), "interface %u", ifindex);
-	if (!attachment_find(ifindex, &there) && there.ours)
-		return 0;
+	if (is_limited(ifindex))
+		return 0; /* where it could not be told, that was said */
 	/* An attach that is under way pins first. */
 	err = lock_interface(ifindex, name, all->wait_ns, &why);
 	if (err) {
@@ -152,7 +158,7 @@ static int sweep(unsigned int ifindex, void *context)
 		note_status(all, status_of_error(err));
 		return 0;
 	}
-	if (attachment_find(ifindex, &there) || !there.ours)
+	if (!is_limited(ifindex))
 		note_status(all, remove_pins(ifindex, name));
 	lock_release();
 	return 0;
@@ -186,15 +192,16 @@ static enum exit_status detach_name(const char *name, uint64_t wait_ns)
 static enum exit_status detach_named(const struct invocation *invocation, uint64_t wait_ns)
 {
 	bool spare = invocation->values[OPTION_IF_ATTACHED];
-	struct all all = {.worst = EXIT_DONE};
+	enum exit_status worst = EXIT_DONE;
 
 	for (int i = 0; i < invocation->positional_count; i++) {
 		enum exit_status status = detach_name(invocation->positionals[i], wait_ns);
 
-		note_status(&all, spare && status == EXIT_NOT_ATTACHED ? EXIT_DONE : status);
+		if (!spare || status != EXIT_NOT_ATTACHED)
+			worst = exit_worse(worst, status);
 	}
 	sweep_gone(); /* perhaps one of these names */
-	return all.worst;
+	return worst;
 }
 
 static enum exit_status run(const struct invocation *invocation)

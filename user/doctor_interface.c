@@ -42,9 +42,8 @@ static void judge_device(const struct check *check, const struct facts *facts,
 		finding_advise(finding, FINDING_INFO, "no native XDP: use --mode generic");
 	if (netdev_refuses(netdev, &why))
 		finding_advise(finding, FINDING_FIX, "%s", why.text);
-	if (!strcmp(netdev->master_kind, "team"))
-		finding_advise(finding, FINDING_INFO, "attach to %s, not to its ports",
-			       netdev->master);
+	if (netdev_remark(netdev, &why))
+		finding_advise(finding, FINDING_INFO, "%s", why.text);
 }
 
 static void judge_mtu(const struct check *check, const struct facts *facts, struct finding *finding)

@@ -102,9 +102,7 @@ static bool memlock_counts(const struct refusal *refusal)
 
 static bool is_bond_member(const struct refusal *refusal)
 {
-	const struct netdev *netdev = device(refusal);
-
-	return !strcmp(netdev->master_kind, "bond") || !strcmp(netdev->master_kind, "team");
+	return !strcmp(device(refusal)->master_kind, "bond");
 }
 
 static bool is_bond(const struct refusal *refusal)

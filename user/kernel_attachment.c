@@ -42,7 +42,7 @@ void describe_members(const struct attachment *attachment, char *text, size_t si
 					 attachment->members[i].name);
 }
 
-/* Only one of the three can be there: the kernel refuses native beside generic. */
+/* The kernel refuses native beside generic; what is on the card itself comes before either. */
 static void take_mode(const struct bpf_xdp_query_opts *query, struct attachment *attachment)
 {
 	const struct {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,22 +194,36 @@ bool pins_exist(unsigned int ifindex)
 	return !pins_directory(ifindex, path) && !access(path, F_OK);
 }
 
-bool pins_outlived(unsigned int ifindex)
+static bool link_outlived(int link)
 {
 	struct bpf_link_info info = {0};
 	uint32_t size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_XDP &&
+	       !info.xdp.ifindex;
+}
+
+static bool interface_is_there(unsigned int ifindex)
+{
+	char name[IF_NAMESIZE];
+
+	return if_indextoname(ifindex, name) || errno != ENXIO;
+}
+
+/* A link knows whether its interface only moved. Members of a dispatcher, and what was killed early, have none. */
+bool pins_outlived(unsigned int ifindex)
+{
 	char path[PIN_PATH_SIZE];
 	bool gone;
-	int fd;
+	int link;
 
 	if (pins_path(ifindex, PIN_LINK, "", path))
 		return false;
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return false;
-	gone = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_LINK_TYPE_XDP &&
-	       !info.xdp.ifindex;
-	close(fd);
+	link = bpf_obj_get(path);
+	if (link < 0)
+		return errno == ENOENT && !interface_is_there(ifindex);
+	gone = link_outlived(link);
+	close(link);
 	return gone;
 }
 

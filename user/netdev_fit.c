@@ -80,7 +80,8 @@ static const struct {
 	 ELSEWHERE_LOWER},
 	{"ip6gretap", NULL, "sees what was in the tunnel: sources are the inner ones",
 	 ELSEWHERE_LOWER},
-	{NULL, "team", "sees only its share of the team's traffic: attach to all ports",
+	{NULL, "team",
+	 "sees only its share of the team's traffic: attach to all ports with --share-table NAME",
 	 ELSEWHERE_NOWHERE},
 };
 

@@ -160,7 +160,28 @@ busy() {
 	expect_status 5 limit attach rv0 rv2 "${OPTIONS[@]}"
 	expect_stderr "another xdp-limit command is changing rv2"
 	expect_equal "hooks" "$(hooked)" rv2
+	# Of several the first failure is told, and that one is not there is none beside it.
+	expect_status 5 limit detach rv2 nosuch
+	expect_status 5 limit detach nosuch rv2
 	stop "$holder"
+	expect_status 3 limit detach rv2 nosuch
+	expect_equal "hooks" "$(hooked)" ""
+}
+
+# Killed before there was a link, and then the interface went: its table goes with the next command.
+gone_with_pins() {
+	local left
+
+	topology_many
+	FAULT=bpf_link_create:1:SIGKILL "$FAULTY" --netns "$SRV" attach rv2 "${OPTIONS[@]}" 2>/dev/null &&
+		fail "it was not killed"
+	left=$(pins_of rv2)
+	[ -e "$left" ] || fail "nothing was pinned"
+	expect limit attach rv0 "${OPTIONS[@]}"
+	[ -e "$left" ] || fail "the pins of an interface that is there are gone"
+	ip -n "$SRV" link del rv2
+	expect limit attach rv0 "${OPTIONS[@]}"
+	[ ! -e "$left" ] || fail "pins are left: $(ls "$left")"
 }
 
 # ---- kinds of devices ----------------------------------------------------------------------------
@@ -228,7 +249,10 @@ renamed() {
 	topology neighbours
 	expect attach --rate 100/day --burst 30 --sources 1024
 	send --frame udp4 --source 192.0.2.10 --count 40
+	# Before Linux 6.2 only what is down is renamed.
+	ip -n "$SRV" link set rv0 down
 	ip -n "$SRV" link set rv0 name lan0
+	ip -n "$SRV" link set lan0 up
 	expect_status 0 limit status lan0
 	expect_stdout "^lan0 "
 	expect_equal "interface" "$(limit status lan0 --json | jq -r .interface)" lan0
@@ -240,6 +264,13 @@ renamed() {
 	expect_equal "hooks" "$(hooked)" ""
 }
 
+run_case "a port of a bridge is limited" bridge_port
+run_case "a macvlan is refused natively, with the device below" macvlan
+run_case "moved to another namespace: limiting goes on, attach there keeps its state" moved
+run_case "renamed" renamed
+run_case "a tun device is refused, a tap is not" tun
+# The rest is user space's, the same on every kernel.
+[ -z "${XDPL_EMULATED-}" ] || finish
 run_case "three interfaces, each with a table of its own; detached by name" several
 run_case "one is foreign: none is attached" all_or_nothing
 run_case "the kernel refuses the second, the third, or to put pins in place: all as before" taken_back
@@ -247,9 +278,5 @@ run_case "named twice, also by an alternative name; unknown" named_wrongly
 run_case "native where it can be, generic where it must" both_modes
 run_case "two commands with the same interfaces in opposite orders" opposite_orders
 run_case "another command holds one of them" busy
-run_case "a port of a bridge is limited" bridge_port
-run_case "a macvlan is refused natively, with the device below" macvlan
-run_case "moved to another namespace: limiting goes on, attach there keeps its state" moved
-run_case "renamed" renamed
-run_case "a tun device is refused, a tap is not" tun
+run_case "an attach was killed, and its interface is gone: so are its pins" gone_with_pins
 finish

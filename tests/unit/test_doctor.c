@@ -105,6 +105,8 @@ CHANGE(bridge, snprintf(netdev->kind, sizeof(netdev->kind), "bridge"))
 CHANGE(tun, netdev->type = ARPHRD_NONE; snprintf(netdev->kind, sizeof(netdev->kind), "tun"))
 CHANGE(bond_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "bond");
        snprintf(netdev->master, sizeof(netdev->master), "bond0"))
+CHANGE(team_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "team");
+       snprintf(netdev->master, sizeof(netdev->master), "team0"))
 CHANGE(ena_full, snprintf(hardware->driver, sizeof(hardware->driver), "ena");
        hardware->combined_channels = 8)
 CHANGE(ena_half, snprintf(hardware->driver, sizeof(hardware->driver), "ena"))
@@ -213,6 +215,8 @@ static struct row rows[] = {
 	{"a bridge", bridge, "device", FINDING_INFO, "kind bridge", "--mode generic"},
 	{"O-060: the port of a bond", bond_port, "device", FINDING_FIX, "part of bond bond0",
 	 "attach to bond0"},
+	{"the port of a team", team_port, "device", FINDING_INFO, "part of team team0",
+	 "attach to all ports with --share-table"},
 	{"a device without Ethernet header", tun, "device", FINDING_FIX, "kind tun", "no Ethernet header"},
 	{"O-058: jumbo MTU without multi-buffer XDP", jumbo_5_15, "mtu", FINDING_FIX, "9000",
 	 "ip link set dev eth0 mtu 3400"},

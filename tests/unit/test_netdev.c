@@ -178,7 +178,7 @@ static struct fit_row fits[] = {
 	{"fit: a port of a team",
 	 {ETHERNET, .master_kind = "team", .master = "team0"},
 	 NULL,
-	 "attach to all ports"},
+	 "attach to all ports with --share-table NAME"},
 };
 
 static void expect_text(bool said, const struct complaint *text, const char *wanted)
