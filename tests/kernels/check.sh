@@ -54,6 +54,7 @@ net/failures_replace   the command line, the same on every kernel
 net/flat               the commands, with a flat table; prog/test_flat asks the kernel
 net/lifecycle          minutes under emulation; net/attach asks the kernel
 net/lists              the command line; prog/test_lists asks the kernel
+net/memory             minutes under emulation; what one kernel accounts for tables
 net/monitoring         Prometheus and nginx, the same on every kernel
 net/page               a browser, the same on every kernel
 net/policy             sends at full speed, and emulation has none
