@@ -154,11 +154,9 @@ served() {
 	nsenter --net="/run/netns/$SRV" curl -sS --max-time 10 -o "$SCRATCH/body" -w '%{http_code}' "$BASE$1"
 }
 
-# serving CAPABILITIES: sets BASE
+# serving CAPABILITIES: sets BASE and SERVER
 serving() {
-	local server
-
-	background server nsenter --net="/run/netns/$SRV" setpriv --bounding-set="-all$1" --inh-caps=-all \
+	background SERVER nsenter --net="/run/netns/$SRV" setpriv --bounding-set="-all$1" --inh-caps=-all \
 		"$XDP_LIMIT" serve --listen 127.0.0.1:0 2>"$SCRATCH/serve.log"
 	wait_for 5 grep -q 'serving on http' "$SCRATCH/serve.log"
 	BASE=$(sed -n 's/.*serving on \(http:.*\)\/$/\1/p' "$SCRATCH/serve.log")
@@ -174,6 +172,7 @@ serves() {
 	expect_equal "/v1/sources" "$(served /v1/sources)" 200
 	expect_equal "/v1/events" "$(served /v1/events)" 503
 	grep -q CAP_BPF "$SCRATCH/body" || fail "the answer does not name it: $(cat "$SCRATCH/body")"
+	stop "$SERVER"
 	serving ,+bpf
 	expect_equal "/v1/events" "$(served /v1/events)" 200
 }
