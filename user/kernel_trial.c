@@ -23,24 +23,31 @@ static int write_switches(int map, const struct switches *switches)
 	return bpf_map_update_elem(map, &index, switches, BPF_ANY) ? -errno : 0;
 }
 
-uint64_t trial_left_ns(const struct running *running)
-{
-	uint64_t now = boot_clock_ns();
-	struct switches switches;
-
-	if (!running->config.on_trial || read_switches(running->maps[MAP_SWITCHES], &switches))
-		return 0;
-	return switches.deadline_ns > now ? switches.deadline_ns - now : 0;
-}
-
-enum trial trial_state(const struct running *running)
+/* 0 for none. Only the newest program looks at the deadline (bpf/pipeline.h), so no other has one. */
+static uint64_t deadline_of(const struct running *running)
 {
 	struct switches switches;
 
 	if (!running->config.on_trial || read_switches(running->maps[MAP_SWITCHES], &switches) ||
-	    !switches.deadline_ns)
+	    switches.generation != running->config.generation)
+		return 0;
+	return switches.deadline_ns;
+}
+
+uint64_t trial_left_ns(const struct running *running)
+{
+	uint64_t deadline_ns = deadline_of(running), now = boot_clock_ns();
+
+	return deadline_ns > now ? deadline_ns - now : 0;
+}
+
+enum trial trial_state(const struct running *running)
+{
+	uint64_t deadline_ns = deadline_of(running);
+
+	if (!deadline_ns)
 		return TRIAL_NONE;
-	return boot_clock_ns() > switches.deadline_ns ? TRIAL_OVER : TRIAL_RUNNING;
+	return boot_clock_ns() > deadline_ns ? TRIAL_OVER : TRIAL_RUNNING;
 }
 
 int trial_confirm(const struct running *running)

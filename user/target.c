@@ -77,7 +77,13 @@ static enum exit_status explain_absence(const struct target *target, int err, st
 	return EXIT_NOT_ATTACHED;
 }
 
-/* When another command holds the lock, that one will do it. */
+static int reopen(struct target *target)
+{
+	running_close(&target->running);
+	return running_open(target->netdev.ifindex, &target->running);
+}
+
+/* When another command holds the lock, that one will do it; who held it before may have done it. */
 int target_settle(struct target *target, bool *settled)
 {
 	struct complaint why;
@@ -89,13 +95,14 @@ int target_settle(struct target *target, bool *settled)
 	lock = lock_take(target->netdev.ifindex, target->netdev.name, 0, &why);
 	if (lock < 0)
 		return 0;
-	err = trial_settle(target->netdev.ifindex, &target->running);
+	err = reopen(target);
+	if (!err && trial_state(&target->running) == TRIAL_OVER) {
+		err = trial_settle(target->netdev.ifindex, &target->running);
+		*settled = !err;
+		err = err ?: reopen(target);
+	}
 	close(lock);
-	if (err)
-		return err;
-	*settled = true;
-	running_close(&target->running);
-	return running_open(target->netdev.ifindex, &target->running);
+	return err;
 }
 
 static int settle_and_say(struct target *target)

@@ -16,6 +16,7 @@
  *
  *	FAULT=bpf_obj_pin:3:ENOSPC	the third call of bpf_obj_pin fails with ENOSPC
  *	FAULT=rename:1:SIGKILL		the process is killed in place of the first rename
+ *	FAULT=flock:1:SIGSTOP		the process is stopped before the first flock
  *	FAULT_FIRED=FILE		FILE is made when it comes to that
  */
 
@@ -64,6 +65,8 @@ static int fault(const char *name)
 	tell();
 	if (!strcmp(error, "SIGKILL"))
 		raise(SIGKILL);
+	if (!strcmp(error, "SIGSTOP"))
+		return raise(SIGSTOP);
 	errno = error_number(error);
 	return errno;
 }

@@ -23,6 +23,8 @@
 #  reason_field NAME                  packets with that reason
 #  program_id, link_id, attachments   what the kernel says of rv0's hook
 #  expect_ours                        exactly one attachment: ours, pinned, complete
+#  trial_over                         whether the deadline in the map has passed, which no command has settled yet
+#  stopped PID                        whether that process has been stopped (FAULT=CALL:N:SIGSTOP)
 
 _policy_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source-path=SCRIPTDIR source=net.sh
@@ -84,4 +86,17 @@ expect_ours() {
 	expect_equal "status: program_id" "$(status_field .program_id)" "$(program_id)"
 	expect limit status rv0 --check
 	expect_equal "new pins left" "$(find "$PINS" -name '*_new')" ""
+}
+
+# Any command of ours would settle it.
+trial_over() {
+	local deadline now
+
+	deadline=$(bpftool -j map lookup pinned "$PINS/switches" key 0 0 0 0 | jq .formatted.value.deadline_ns)
+	now=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
+	[ "$now" -gt "$deadline" ]
+}
+
+stopped() {
+	grep -q '^State:.T' "/proc/$1/status"
 }

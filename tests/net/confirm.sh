@@ -4,6 +4,9 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/policy.sh
 . "$(dirname "$0")/../lib/policy.sh"
 
+FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
+[ -x "$FAULTY" ] || skip "needs $FAULTY"
+
 OPEN='limits: [{name: default, rate: 1/h, burst: 100000}]'
 CLOSED='limits: [{name: default, rate: block}]'
 
@@ -79,6 +82,60 @@ falls_back_to_a_confirmed_trial() {
 	expect limit apply rv0 "$SCRATCH/open.yaml" --confirm "$TRIAL"
 	one_passes || fail "no packet passes during the trial"
 	wait_for 10 none_passes
+	expect_ours
+}
+
+# killed FAULT COMMAND...
+killed() {
+	FAULT=$1 expect_status 137 "$FAULTY" --netns "$SRV" "${@:2}"
+}
+
+confirmed_closed() {
+	topology neighbours
+	write_policies
+	expect attach --config "$SCRATCH/closed.yaml" --confirm 30s
+	expect limit confirm rv0
+}
+
+# Its deadline is in the map, and the program that runs was on trial once: it is not its deadline.
+killed_before_the_switch() {
+	confirmed_closed
+	killed bpf_link_update:1:SIGKILL apply rv0 "$SCRATCH/open.yaml" --confirm 1s
+	wait_for 5 trial_over
+	expect limit status rv0 --check
+	none_passes || fail "a packet passes"
+	expect limit apply rv0 "$SCRATCH/open.yaml" --confirm 30s
+	expect limit confirm rv0
+	one_passes || fail "no packet passes"
+	expect_ours
+}
+
+killed_on_the_way_back() {
+	confirmed_closed
+	expect limit apply rv0 "$SCRATCH/open.yaml" --confirm 1s
+	wait_for 5 trial_over
+	killed bpf_map_update_elem:1:SIGKILL status rv0
+	expect_equal "trial, for status" "$(trial_seconds)" null
+	none_passes || fail "a packet passes"
+	expect limit apply rv0 "$SCRATCH/open.yaml"
+	one_passes || fail "no packet passes"
+	expect_ours
+}
+
+# Two that see the end at once: what the second had read is no longer so when it gets the lock.
+two_settle() {
+	topology neighbours
+	write_policies
+	expect attach --config "$SCRATCH/open.yaml"
+	expect limit apply rv0 "$SCRATCH/closed.yaml" --confirm 1s
+	wait_for 5 trial_over
+	FAULT=flock:1:SIGSTOP background SECOND "$FAULTY" --netns "$SRV" status rv0 --check >"$SCRATCH/second" 2>&1
+	wait_for 5 stopped "$SECOND"
+	expect_status 0 limit status rv0 --check
+	expect_stderr "was not confirmed; the former state is back"
+	kill -CONT "$SECOND"
+	wait "$SECOND" || fail "the second: status $?: $(cat "$SCRATCH/second")"
+	! grep "not confirmed" "$SCRATCH/second" || fail "settled twice"
 	expect_ours
 }
 
@@ -181,6 +238,10 @@ run_case "a first attach that nobody confirms: everything passes, and nothing is
 run_case "an apply that nobody confirms: the former policy is back" apply_goes_back
 run_case "what was confirmed stays" confirmed_stays
 run_case "a trial goes back to what was once on trial and confirmed" falls_back_to_a_confirmed_trial
+run_case "an apply on trial, killed before its switch, has no deadline for what was confirmed" \
+	killed_before_the_switch
+run_case "a trial goes back, and who does it is killed: what was confirmed stays" killed_on_the_way_back
+run_case "two see a trial's end at once: it is settled once" two_settle
 run_case "another apply waits for the trial's end" another_waits
 run_case "a trial with a fresh table goes back to the old one" fresh_table_goes_back
 run_case "a trial in another mode is refused" other_mode

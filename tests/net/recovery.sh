@@ -228,15 +228,6 @@ lock_directory_replaced() {
 }
 
 # ---- trials --------------------------------------------------------------------------------------
-# By the map itself: any command would settle it.
-trial_over() {
-	local deadline now
-
-	deadline=$(bpftool -j map lookup pinned "$PINS/switches" key 0 0 0 0 | jq .formatted.value.deadline_ns)
-	now=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
-	[ "$now" -gt "$deadline" ]
-}
-
 # The former program hangs on the pin of an array: without it there is nothing to go back to, and what
 # was on trial is better than no limit.
 former_program_lost() {
