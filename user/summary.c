@@ -112,6 +112,13 @@ void summary_problems(const struct summary *summary, struct problems *problems)
 			    "pins are missing: it goes on only as long as something else holds it; "
 			    "`xdp-limit attach %s ...` makes them again",
 			    summary->netdev.name);
+	if (summary->trial == TRIAL_OVER)
+		add_problem(
+			problems,
+			"the policy on trial was not confirmed in time: the former state holds, and "
+			"these numbers are of what was tried; link and pins follow with the next "
+			"command that gets the lock of %s",
+			summary->netdev.name);
 	if (is_blind(summary))
 		add_problem(
 			problems,

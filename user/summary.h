@@ -27,7 +27,9 @@ struct summary {
 	bool gate_closed;    /* now */
 	size_t shared_count; /* others that share the table */
 	char shared_with[TARGETS_MAX][IF_NAMESIZE];
-	uint64_t trial_left_ns; /* until the former state is back; 0: nothing is on trial */
+	enum trial trial;
+	uint64_t
+		trial_left_ns; /* until the former state is back; 0: nothing is on trial, or it is back */
 };
 
 /** summary_read - 0, or -errno. summary_free() after it succeeded. */

@@ -205,7 +205,7 @@ struct json_object *summary_json(const struct summary *summary)
 	json_put_bool(object, "dry_run", summary->config.dry_run);
 	json_put_number(object, "attached_at", summary->config.attached_ns / NS_PER_SECOND);
 	json_put_number(object, "attached_seconds", summary->attached_seconds);
-	if (summary->trial_left_ns)
+	if (summary->trial != TRIAL_NONE)
 		json_put_seconds(object, "trial_seconds",
 				 (double)summary->trial_left_ns / NS_PER_SECOND);
 	else

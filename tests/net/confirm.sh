@@ -139,6 +139,23 @@ two_settle() {
 	expect_ours
 }
 
+# Who can't settle it says so: what it reads is of a program that nobody asks any more.
+over_and_locked() {
+	topology neighbours
+	write_policies
+	expect attach --config "$SCRATCH/closed.yaml" --confirm 1s
+	wait_for 5 trial_over
+	exec 9>"/run/xdp-limit/${PINS##*/}.lock"
+	flock 9
+	expect_status 0 limit status rv0
+	expect_stdout "! the policy on trial was not confirmed in time: the former state holds"
+	expect_status 1 limit status rv0 --check --json
+	expect_json .trial_seconds 0
+	expect_json '.problems[0] | startswith("the policy on trial was not confirmed")' true
+	exec 9>&-
+	expect_status 3 limit status rv0
+}
+
 another_waits() {
 	topology neighbours
 	write_policies
@@ -242,6 +259,7 @@ run_case "an apply on trial, killed before its switch, has no deadline for what 
 	killed_before_the_switch
 run_case "a trial goes back, and who does it is killed: what was confirmed stays" killed_on_the_way_back
 run_case "two see a trial's end at once: it is settled once" two_settle
+run_case "a trial's end that can't be settled is a problem for status" over_and_locked
 run_case "another apply waits for the trial's end" another_waits
 run_case "a trial with a fresh table goes back to the old one" fresh_table_goes_back
 run_case "a trial in another mode is refused" other_mode
