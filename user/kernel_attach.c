@@ -238,6 +238,15 @@ static const struct running *find_shared(const struct attempt *attempt)
 	return request->donor ? attempt->donor : NULL;
 }
 
+/* A fresh table of several takes the lists of those that had one: of the first, who all agree on it. */
+static const struct running *find_lists(const struct attempt *attempt)
+{
+	for (size_t i = 0; i < attempt->request->count; i++)
+		if (attempt->changes[i].readable)
+			return &attempt->changes[i].running;
+	return NULL;
+}
+
 /* All of the targets are on one table. One that joins takes the generation that there is. */
 static void inherit_shared(const struct attempt *attempt, const struct change *change,
 			   struct heritage *heritage)
@@ -246,6 +255,7 @@ static void inherit_shared(const struct attempt *attempt, const struct change *c
 	const struct change *first = &attempt->changes[0];
 
 	heritage->table = find_shared(attempt);
+	heritage->lists = find_lists(attempt);
 	heritage->generation = heritage->table ? state_generation(heritage->table) : 0;
 	if (!request->joins || !heritage->table)
 		heritage->generation++;

@@ -208,6 +208,12 @@ static int gather(struct attach_request *request, struct complaint *why)
 		return add_members(request, &members, why);
 	if (!members.count)
 		return 0;
+	if (members.count + request->count > TARGETS_MAX)
+		return complain(
+			why, -E2BIG,
+			"%zu interfaces share the table %s, and with %zu more they would be "
+			"more than %d, which is as many as can be changed at once",
+			members.count, request->shared_name, request->count, TARGETS_MAX);
 	request->joins = true;
 	request->donor = members.list[0].netdev.ifindex;
 	return compare_policies(request, &members, why);

@@ -279,6 +279,38 @@ recreate() {
 	expect_equal "passed by both" $(($(passed rv0) + $(passed rv2))) 30
 }
 
+# One that comes with it has nothing of the table, and the members' lists are its too.
+joins_and_recreates() {
+	topology_shared
+	share lru 30 rv0
+	expect limit ban rv0 add "$CLI4" --for 1h
+	expect limit deny rv0 add 198.51.100.0/24
+	share lru 30 rv2 --recreate
+	expect_one_table rv0 rv2
+	expect_equal "bans" "$(limit ban rv0 list --json | jq length)" 1
+	expect_equal "denied" "$(limit deny rv2 list --json | jq -c '[.[].prefix]')" '["198.51.100.0/24"]'
+	flood rv2 10
+	expect_equal "banned by rv2" "$(field rv2 .reasons.banned.packets)" 10
+}
+
+# As many as one command can change, and not one more.
+too_many() {
+	local i
+
+	topology neighbours
+	for i in $(seq 1 2 17); do
+		ip -n "$SRV" link add "vm$i" type veth peer name "vm$((i + 1))"
+	done
+	policy lru 30 >"$SCRATCH/policy.yaml"
+	# shellcheck disable=SC2046 # names
+	expect limit attach $(seq -f 'vm%g' 1 15) --mode generic --config "$SCRATCH/policy.yaml" \
+		--share-table wan
+	expect_status 1 limit attach vm16 vm17 --mode generic --config "$SCRATCH/policy.yaml" --share-table wan
+	expect_stderr "15 interfaces share the table wan, and with 2 more they would be more than 16"
+	expect limit attach vm16 --mode generic --config "$SCRATCH/policy.yaml" --share-table wan
+	expect_equal "shared with" "$(field vm16 '.table.shared_with | length')" 15
+}
+
 no_trial() {
 	topology_shared
 	share lru 30 rv0 rv2
@@ -353,6 +385,8 @@ run_case "a ban and a reset on one hold on all; totals are each one's own" lists
 run_case "one is detached, the table lives on; with the last it goes" detach_one
 run_case "one is deleted, the table lives on" interface_goes
 run_case "--recreate: a fresh table for all, their live lists go on" recreate
+run_case "--recreate by one that joins: the members' lists go on" joins_and_recreates
+run_case "one more than one command can change is refused" too_many
 run_case "--confirm is refused on a shared table" no_trial
 run_case "not in a dispatcher of libxdp" no_dispatcher
 run_case "the kernel refuses the second: both as before" refused_between
