@@ -75,6 +75,14 @@ static int read_words(int map, uint64_t *words, uint32_t count)
 	return 0;
 }
 
+static bool any_whole(const struct policy_prefix *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_whole(&prefixes[i]))
+			return true;
+	return false;
+}
+
 static int admit_addresses(const struct running *running, const struct policy_prefix *prefixes,
 			   size_t count)
 {
@@ -200,10 +208,13 @@ static int add_addresses(const struct running *running, int *set, enum live_list
 		if (err)
 			break;
 	}
-	if (!err)
-		return admit_addresses(running, prefixes, count);
-	take_addresses_back(*set, prefixes, i, before);
-	return refuse_full(&prefixes[i], err, LIVE_CAPACITY, "addresses", why);
+	if (err)
+		err = refuse_full(&prefixes[i], err, LIVE_CAPACITY, "addresses", why);
+	else if (any_whole(prefixes, count))
+		err = admit_addresses(running, prefixes, count);
+	if (err)
+		take_addresses_back(*set, prefixes, i, before);
+	return err;
 }
 
 /* ---- prefixes: read whole, changed here, written back with what covers each ---- */

@@ -71,16 +71,48 @@ int live_set_open(const struct running *running)
 	return live_set_find(running->attachment.ifindex, running->maps[MAP_LIVE_EXACT]);
 }
 
-/* Pinned first, so that whoever finds it in its place can open it. Without pins there is nothing to add to. */
+/* ---- the pins of a set: one for each interface whose program asks it ---- */
+
+struct replacement {
+	uint32_t outer; /* the id of what holds the set */
+	int set;
+};
+
+static bool is_pinned_for(unsigned int ifindex, const struct replacement *replacement)
+{
+	int outer = pins_open(ifindex, pin_name(MAP_LIVE_EXACT), replacement->outer);
+
+	if (outer >= 0)
+		close(outer);
+	return outer >= 0;
+}
+
+/* Under the new name a killed command may have left another one. */
+static int pin_new(unsigned int ifindex, void *context)
+{
+	const struct replacement *replacement = context;
+	const char *name = pin_name(MAP_LIVE_SET);
+
+	if (!is_pinned_for(ifindex, replacement))
+		return 0;
+	return pins_drop(ifindex, name, PIN_NEW)
+		       ?: pins_put(ifindex, name, PIN_NEW, replacement->set);
+}
+
+static int pin_in_place(unsigned int ifindex, void *context)
+{
+	return is_pinned_for(ifindex, context) ? pins_put_in_place(ifindex, pin_name(MAP_LIVE_SET))
+					       : 0;
+}
+
+/* Pinned first, so that whoever finds it in its place can open it. */
 static int replace(const struct running *running, int set)
 {
-	unsigned int ifindex = running->attachment.ifindex;
-	const char *name = pin_name(MAP_LIVE_SET);
-	bool pinned = pins_exist(ifindex);
-	int err = pinned ? pins_put(ifindex, name, PIN_NEW, set) : 0;
+	int outer = running->maps[MAP_LIVE_EXACT];
+	struct replacement replacement = {object_id(outer), set};
 
-	err = err ?: put_in_place(running->maps[MAP_LIVE_EXACT], set);
-	return err || !pinned ? err : pins_put_in_place(ifindex, name);
+	return pins_visit(pin_new, &replacement) ?: put_in_place(outer, set) ?:
+	       pins_visit(pin_in_place, &replacement);
 }
 
 static int64_t capacity_of(int set)

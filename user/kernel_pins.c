@@ -140,6 +140,14 @@ int pins_put(unsigned int ifindex, const char *name, const char *suffix, int fd)
 	return err ?: bpf_obj_pin(fd, path) ? -errno : 0;
 }
 
+int pins_drop(unsigned int ifindex, const char *name, const char *suffix)
+{
+	char path[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, name, suffix, path);
+
+	return err ?: unlink(path) && errno != ENOENT ? -errno : 0;
+}
+
 int pins_put_in_place(unsigned int ifindex, const char *name)
 {
 	char from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];

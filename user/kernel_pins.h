@@ -34,6 +34,9 @@ uint32_t object_id(int fd);
 /** Pin @fd as @name and @suffix: 0 or -errno. */
 int pins_put(unsigned int ifindex, const char *name, const char *suffix, int fd);
 
+/** Remove the pin @name with @suffix, if there is one: 0 or -errno. */
+int pins_drop(unsigned int ifindex, const char *name, const char *suffix);
+
 /** Put what is pinned as @name and PIN_NEW in the place of @name: 0 or -errno. */
 int pins_put_in_place(unsigned int ifindex, const char *name);
 

@@ -37,6 +37,9 @@ static int note_member(const struct netdev *netdev, int err, void *context)
 	struct members *members = search->members;
 	struct running running;
 
+	/* What has no pins of ours, and can't be opened without: whoever's it is, no change reaches it. */
+	if (err == -EPERM && !pins_exist(netdev->ifindex))
+		return 0;
 	if (err)
 		return err;
 	err = running_open(netdev->ifindex, &running);

@@ -4,6 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/policy.sh
 . "$(dirname "$0")/../lib/policy.sh"
 
+FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
 LIMITED='{table: {sources: 1024}, limits: [{name: default, rate: 1/h, burst: 3}]}'
 
 frame_of() {
@@ -409,6 +410,55 @@ survive_attach() {
 	passes 4 --frame udp4 --source 198.18.0.1 --count 4
 }
 
+# killed WHERE COMMAND...: in place of that call
+killed() {
+	local where=$1
+	shift
+
+	rm -f "$SCRATCH/fired"
+	{
+		FAULT=$where:SIGKILL FAULT_FIRED=$SCRATCH/fired "$FAULTY" --netns "$SRV" "$@" || true
+	} >/dev/null 2>&1
+	expect test -e "$SCRATCH/fired"
+}
+
+# More than the first set of addresses holds.
+grows_after_a_kill() {
+	local i
+
+	[ -x "$FAULTY" ] || skip "needs $FAULTY"
+	run_policy <<<"$LIMITED"
+	for i in 1 2 3 4 5; do
+		seq -f "198.18.$i.%g" 0 255
+	done >"$SCRATCH/many"
+	killed bpf_link_update:1 apply rv0 "$SCRATCH/policy.yaml"
+	expect limit deny rv0 add --file "$SCRATCH/many"
+	killed rename:1 deny rv0 del --file "$SCRATCH/many"
+	expect_list deny '[]'
+	expect limit deny rv0 add --file "$SCRATCH/many"
+	expect_equal "listed" "$(list_json deny length)" 1280
+	expect limit deny rv0 del --file "$SCRATCH/many"
+	expect limit status rv0 --check
+}
+
+# The first byte of live_lists: whether packets ask the filter of addresses.
+addresses_used() {
+	bpftool -j map dump pinned "$PINS/switches" | jq -r '.[0].value[16]'
+}
+
+# The switch can't be set behind them: they are taken off again.
+all_or_none() {
+	[ -x "$FAULTY" ] || skip "needs $FAULTY"
+	run_policy <<<"$LIMITED"
+	expect limit deny rv0 add 198.18.1.0/24
+	expect_equal "asked for addresses" "$(addresses_used)" 0x00
+	FAULT=bpf_map_update_elem:3:EPERM expect_status 1 "$FAULTY" --netns "$SRV" deny rv0 add 198.18.0.1 198.18.0.2
+	expect_stderr "rv0: cannot change the live lists: Operation not permitted"
+	expect_list deny '["198.18.1.0/24"]'
+	expect limit deny rv0 add 198.18.0.1
+	expect_equal "asked for addresses" "$(addresses_used)" 0x01
+}
+
 whole_families() {
 	run_policy <<<"$LIMITED"
 	expect_status 0 limit deny rv0 add 0.0.0.0/0
@@ -437,6 +487,8 @@ run_case "on-exceed: ban refuses the source, shows, and can be ended" penalty_bo
 run_case "on-exceed: ban of an IPv6 /64 is ended as it is listed" penalty_of_a_prefix
 run_case "O-027: an observed limit drops and bans nobody" observed
 run_case "get tells list, end of the ban and tier" told_by_get
+run_case "a list grows and shrinks after a command was killed under way" grows_after_a_kill
+run_case "addresses that can't be made known to the program are taken off again" all_or_none
 run_case "all of a family: a warning with the way back" whole_families
 run_case "live lists survive another attach, and --recreate, and end with detach" survive_attach
 finish

@@ -204,6 +204,30 @@ grown_lists() {
 	expect limit_with "" status rv0 --check
 }
 
+# The set grows for all that share it, and nothing else on the machine matters to them.
+shared_members() {
+	local holder
+
+	[ -x "$HOLD" ] || skip "needs $HOLD"
+	clean
+	policy 1/h
+	addresses 1
+	ip -n "$SRV" link add rv2 type veth peer name cv2
+	expect limit_with "$LOADING" attach rv0 rv2 --config "$SCRATCH/rv0.yaml" --share-table wan
+	expect limit_with bpf deny rv0 add --file "$SCRATCH/list"
+	expect limit_with "" status rv2 --check
+	expect limit_with "$LOADING" apply rv2 "$SCRATCH/rv0.yaml"
+	expect limit_with bpf deny rv2 del --file "$SCRATCH/list"
+	expect_equal "pins under way" "$(find "$PIN_ROOT" -path "${PINS%-*}-*_new")" ""
+	background holder nsenter --net="/run/netns/$SRV" "$HOLD" --netlink --ready "$SCRATCH/held" cv2
+	wait_for 5 test -e "$SCRATCH/held"
+	expect limit_with "" status rv0 --check
+	expect limit_with "$LOADING" apply rv0 "$SCRATCH/rv0.yaml"
+	stop "$holder"
+	expect limit_with "" detach rv2
+	ip -n "$SRV" link del rv2
+}
+
 # What is on trial is kept, and gone back from, without a capability.
 trials() {
 	clean
@@ -453,6 +477,7 @@ run_case "O-117: every other command takes none" without_any
 run_case "O-117: events take CAP_BPF, which is named" following
 run_case "O-117: serve takes none, and CAP_BPF for events" serves
 run_case "O-117: lists that grow out of their map go on without" grown_lists
+run_case "O-117: members of a shared table need no more than others" shared_members
 run_case "O-117: trials are confirmed, and end, without" trials
 run_case "O-117: doctor says what attach would lack" doctor_says
 run_case "O-117: another user than root is told so; check works" no_root
