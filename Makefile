@@ -77,7 +77,7 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 		echo '/* NOLINTEND */'; } >$@
 
 # ---- the user side -----------------------------------------------------------------------------
-$(USER_OBJECTS): | $(BUILD)/xdp_limit.skel.h
+$(USER_OBJECTS): | $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_plain.skel.h
 $(BUILD)/user/%.o: user/%.c Makefile
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
@@ -193,7 +193,7 @@ SANITIZED_NET_TESTS := $(wildcard $(addprefix tests/net/,attach.sh cli*.sh error
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%,$(wildcard tests/tools/*.c))
 T_CFLAGS = $(U_CFLAGS) -Itests/lib -Wno-missing-prototypes
 
-$(BUILD)/tests/%.o: tests/%.c Makefile | $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h
+$(BUILD)/tests/%.o: tests/%.c Makefile | $(BUILD)/xdp_limit_test.skel.h
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
@@ -405,8 +405,8 @@ lint-cppcheck: | lint-tools
 
 # The skeletons must be there for what includes them. Twice: the tests' objects need both.
 .PHONY: lint-tidy
-lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_test.skel.h \
-		$(BUILD)/xdp_limit_bench.skel.h $(BUILD)/xdp_limit_parse.skel.h | lint-tools
+lint-tidy: compile_commands.json $(BUILD)/xdp_limit.skel.h $(BUILD)/xdp_limit_plain.skel.h \
+		$(BUILD)/xdp_limit_test.skel.h $(BUILD)/xdp_limit_bench.skel.h $(BUILD)/xdp_limit_parse.skel.h | lint-tools
 	@printf '%s\n' $(TIDY_FILES) | xargs -P "$$(nproc)" -n 4 $(CLANG_TIDY) --quiet -p . 2>$(BUILD)/tidy.log || \
 		{ grep -v 'warnings generated' $(BUILD)/tidy.log >&2; exit 1; }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* For measuring only: the real pipeline and its yardsticks, behind a generator of sources. */
 #include "bench.h"
+#include "boot_clock.h"
+#include "frame_facts.h"
 #include "pipeline.h"
 
 /*
@@ -18,11 +20,6 @@ struct {
 	__type(value, struct bench_line);
 	__uint(max_entries, BENCH_LINES);
 } lines SEC(".maps");
-
-INLINE __u64 clock_source(void)
-{
-	return bpf_ktime_get_boot_ns();
-}
 
 /* 16 bits of a one's complement sum. */
 INLINE __u32 folded(__u32 sum)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* For tests only: the parser alone, and what it found where user space can read it. */
+#include "frame_facts.h"
 #include "parsed.h"
 
 struct {

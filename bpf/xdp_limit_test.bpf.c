@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* For tests only: the same pipeline on a clock that the test sets. */
+#include "frame_facts.h"
 #include "programs.h"
 
 /* Each reading returns ns and moves it on by step_ns. */

@@ -8,7 +8,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OLDEST	     0x050f00 /* 5.15: the oldest that is tested */
-#define FRAME_FACTS  0x060200 /* 6.2: libbpf has no need of the modules' types: kernel_load.c */
 #define NO_MEMLOCK   0x050b00 /* 5.11 counts memory of maps by cgroup */
 
 static void judge_kernel(const struct check *check, const struct facts *facts,
@@ -40,12 +39,10 @@ static void judge_rights(const struct check *check, const struct facts *facts,
 	static const struct {
 		unsigned int number;
 		const char *name;
-		unsigned int until; /* the kernel that does without it; 0: none */
 	} needed[] = {
-		{CAP_BPF, "CAP_BPF", 0},
-		{CAP_NET_ADMIN, "CAP_NET_ADMIN", 0},
-		{CAP_PERFMON, "CAP_PERFMON", 0},
-		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", FRAME_FACTS},
+		{CAP_BPF, "CAP_BPF"},
+		{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
+		{CAP_PERFMON, "CAP_PERFMON"},
 	};
 	uint64_t held = facts->machine.capabilities;
 	bool lacks = false;
@@ -54,8 +51,7 @@ static void judge_rights(const struct check *check, const struct facts *facts,
 	if (held >> CAP_SYS_ADMIN & 1)
 		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 	for (size_t i = 0; i < COUNT(needed); i++) {
-		if (held >> needed[i].number & 1 ||
-		    (needed[i].until && facts->machine.version >= needed[i].until))
+		if (held >> needed[i].number & 1)
 			continue;
 		finding_value(finding, "%s%s", lacks ? ", " : "lacks ", needed[i].name);
 		lacks = true;

@@ -18,7 +18,6 @@
 #include "memory.h"
 #include "policy_file.h"
 #include "report.h"
-#include "xdp_limit.skel.h"
 
 static uint64_t real_clock_ns(void)
 {
@@ -91,7 +90,7 @@ static int compile(const struct policy *policy, const struct attach_target *targ
 		.load_bytes = features->xdp_frags,
 		.penalties_left = penalties_left(heritage->table ?: heritage->lists),
 	};
-	struct config *config = (struct config *)loaded->skeleton->rodata_config;
+	struct config *config = loaded->config;
 	int err = compile_policy(policy, &loaded->table, &facts, config, why);
 
 	if (err)
@@ -171,24 +170,10 @@ static int take_lists(const struct running *lists, struct loaded *loaded)
 
 static void warn_gate(const struct policy *policy, const struct loaded *loaded)
 {
-	const struct config *config = (const struct config *)loaded->skeleton->rodata_config;
 	struct complaint why;
 
-	if (gate_warning(policy, loaded->table.capacity, config, &why))
+	if (gate_warning(policy, loaded->table.capacity, loaded->config, &why))
 		report_warning("%s", why.text);
-}
-
-/*
- * Functions that the kernel itself hasn't got (before 6.2) libbpf looks for in its modules. Only
- * CAP_SYS_ADMIN may list these, and without it libbpf says EINVAL.
- */
-static int load_error(int err, const struct kernel_features *features)
-{
-	uint32_t id;
-
-	if (err == -EINVAL && !features->skb_facts && bpf_btf_get_next_id(0, &id) && errno == EPERM)
-		return -EPERM;
-	return err;
 }
 
 /* Fresh maps, or those that it goes on with: the table's, and the interface's own. */
@@ -227,13 +212,13 @@ static int prepare(const struct attach_request *request, const struct attach_tar
 		loaded->live_lists = heritage->first->live_lists;
 	}
 	refusal->map_name = map_names[loaded->table.type == TABLE_FLAT ? MAP_FLAT : MAP_BUCKETS];
-	loaded->skeleton = xdp_limit__open();
-	if (!loaded->skeleton)
+	loaded->object = object_open(features->skb_facts, &loaded->config);
+	if (!loaded->object)
 		return refuse(refusal, STEP_LOAD, -errno);
 	err = compile(request->policy, target, heritage, features, loaded, why);
 	if (err)
 		return err;
-	config = (struct config *)loaded->skeleton->rodata_config;
+	config = loaded->config;
 	refusal->memory_estimate = memory_limiter(&loaded->table, request->policy, config,
 						  features->possible_cpus);
 	if (fresh)
@@ -242,8 +227,8 @@ static int prepare(const struct attach_request *request, const struct attach_tar
 		warn_gate(request->policy, loaded);
 	config->on_trial = request->confirm_ns != 0;
 	config->has_previous = heritage->previous >= 0;
-	err = take_maps(loaded->skeleton->obj, heritage, &loaded->table, config);
-	err = err ?: object_size(loaded->skeleton->obj, request->policy, config);
+	err = take_maps(loaded->object, heritage, &loaded->table, config);
+	err = err ?: object_size(loaded->object, request->policy, config);
 	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
 }
 
@@ -266,7 +251,7 @@ static int load_member(const struct attach_target *target, struct bpf_program *p
 		.ifindex = target->netdev.ifindex,
 		.generic = target->generic,
 		.priority = target->priority,
-		.object = loaded->skeleton->obj,
+		.object = loaded->object,
 		.program = program,
 	};
 	int err = dispatcher_join(&joining);
@@ -281,14 +266,14 @@ static int load_member(const struct attach_target *target, struct bpf_program *p
 static int load_program(const struct attach_target *target, const struct kernel_features *features,
 			struct loaded *loaded, struct refusal *refusal)
 {
-	struct bpf_object *object = loaded->skeleton->obj;
+	struct bpf_object *object = loaded->object;
 	struct bpf_program *program = object_choose(object, loaded->table.type, target->shared);
 
 	if (target->shared)
 		return load_member(target, program, loaded, refusal);
 	loaded->program = object_load(object, program, features->xdp_frags, loaded->maps);
 	if (loaded->program < 0)
-		return refuse(refusal, STEP_LOAD, load_error(loaded->program, features));
+		return refuse(refusal, STEP_LOAD, loaded->program);
 	return 0;
 }
 
@@ -308,7 +293,7 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 	err = prepare(request, target, heritage, &features, loaded, refusal, why);
 	if (err)
 		return err;
-	object = loaded->skeleton->obj;
+	object = loaded->object;
 	err = load_program(target, &features, loaded, refusal);
 	if (err)
 		return err;
@@ -321,8 +306,7 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 		if (err)
 			return refuse(refusal, STEP_LOAD, err);
 	}
-	err = object_fill(object, request->policy,
-			  (const struct config *)loaded->skeleton->rodata_config)
+	err = object_fill(object, request->policy, loaded->config)
 		      ?: keep_text(request->policy, loaded);
 	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
 }
@@ -331,11 +315,11 @@ void kernel_unload(struct loaded *loaded)
 {
 	static const int owned[] = {MAP_TEXT, MAP_LIVE_SET};
 
-	if (!loaded->skeleton)
+	if (!loaded->object)
 		return;
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		if (loaded->maps[owned[i]] >= 0)
 			close(loaded->maps[owned[i]]);
-	xdp_limit__destroy(loaded->skeleton);
-	loaded->skeleton = NULL;
+	bpf_object__close(loaded->object);
+	loaded->object = NULL;
 }

@@ -5,14 +5,15 @@
 
 #include "kernel.h"
 
-struct xdp_limit;
+struct bpf_object;
 
 struct loaded {
-	struct xdp_limit *skeleton;
+	struct bpf_object *object;
+	struct config *config;	     /* its read-only data, until it is loaded */
 	struct table_identity table; /* to be written to the table map */
 	uint64_t generation;
 	uint64_t live_lists; /* of the table before, when its lists go on in a fresh one */
-	int maps[MAP_COUNT]; /* owned by the skeleton, but for MAP_TEXT and MAP_LIVE_SET */
+	int maps[MAP_COUNT]; /* owned by the object, but for MAP_TEXT and MAP_LIVE_SET */
 	int program;
 	bool joined; /* it stands in a dispatcher already, and has to leave it when something fails */
 };

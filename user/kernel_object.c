@@ -10,10 +10,28 @@
 #include "compile_flat.h"
 #include "kernel_live_set.h"
 #include "memory.h"
+#include "xdp_limit.skel.h"
+#include "xdp_limit_plain.skel.h"
 
 #ifndef BPF_F_XDP_HAS_FRAGS
 #define BPF_F_XDP_HAS_FRAGS (1U << 5)
 #endif
+
+struct bpf_object *object_open(bool frame_facts, struct config **config)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "xdp_limit");
+	size_t size;
+	const void *elf = frame_facts ? xdp_limit__elf_bytes(&size)
+				      : xdp_limit_plain__elf_bytes(&size);
+	struct bpf_object *object = bpf_object__open_mem(elf, size, &options);
+	struct bpf_map *map = object ? bpf_object__find_map_by_name(object, ".rodata.config")
+				     : NULL;
+
+	/* Writable, as newer versions of libbpf declare it. */
+	if (map)
+		*config = (struct config *)bpf_map__initial_value(map, &size);
+	return object;
+}
 
 /*
  * The object's map has the smallest group as its value. Giving it another size would lose the

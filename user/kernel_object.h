@@ -7,6 +7,12 @@
 #include "compile_match.h"
 #include "kernel.h"
 
+/**
+ * object_open - the object to attach: with @frame_facts (see struct kernel_features) the one that asks for them,
+ * else its plain twin. @config: its compiled policy, to be written before it is loaded. NULL and errno.
+ */
+struct bpf_object *object_open(bool frame_facts, struct config **config);
+
 /** object_share_table - load @object on the table of another program, with its lists: 0 or -errno. */
 int object_share_table(struct bpf_object *object, const struct config *config,
 		       const int maps[MAP_COUNT]);

@@ -83,6 +83,8 @@ static int fault(const char *name)
 
 /* libbpf returns what it also leaves in errno; the C library leaves it there only. */
 #define LIBBPF_CALL(name, parameters, arguments) WRAP(int, -error, name, parameters, arguments)
+#define OBJECT_CALL(name, parameters, arguments) \
+	WRAP(struct bpf_object *, NULL, name, parameters, arguments)
 #define SYSTEM_CALL(name, parameters, arguments) WRAP(int, -1, name, parameters, arguments)
 
 /* The Makefile reads the names from the next lines: one call, one line. */
@@ -99,7 +101,7 @@ LIBBPF_CALL(bpf_obj_get, (const char *path), (path))
 LIBBPF_CALL(bpf_obj_get_info_by_fd, (int fd, void *info, __u32 *size), (fd, info, size))
 LIBBPF_CALL(bpf_obj_pin, (int fd, const char *path), (fd, path))
 LIBBPF_CALL(bpf_object__load, (struct bpf_object *object), (object))
-LIBBPF_CALL(bpf_object__open_skeleton, (struct bpf_object_skeleton *skeleton, const struct bpf_object_open_opts *options), (skeleton, options))
+OBJECT_CALL(bpf_object__open_mem, (const void *elf, size_t size, const struct bpf_object_open_opts *options), (elf, size, options))
 LIBBPF_CALL(bpf_prog_bind_map, (int program, int map, const struct bpf_prog_bind_opts *options), (program, map, options))
 LIBBPF_CALL(bpf_prog_get_fd_by_id, (__u32 id), (id))
 LIBBPF_CALL(bpf_prog_load, (enum bpf_prog_type type, const char *name, const char *license, const struct bpf_insn *code, size_t count, const struct bpf_prog_load_opts *options), (type, name, license, code, count, options))

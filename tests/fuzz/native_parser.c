@@ -7,18 +7,14 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-/* What only a kernel or its loader has. Without skb_facts none of it is used, but it must compile. */
+/* What only a kernel or its loader has. */
 #undef SEC
-#undef bpf_core_type_size
-#undef bpf_core_type_id_kernel
 #define SEC(name)
-#define bpf_core_type_size(type)      sizeof(type)
-#define bpf_core_type_id_kernel(type) 0
-#define preserve_access_index	      unused
-#define bpf_xdp_get_buff_len(ctx)     whole_length
+#define bpf_xdp_get_buff_len(ctx) whole_length
 
 static __u32 whole_length;
 
+#include "frame_no_facts.h"
 #include "parsed.h"
 
 #include <inttypes.h>
@@ -29,16 +25,6 @@ static __u32 whole_length;
 #include "native_parser.h"
 
 const size_t parsed_size = sizeof(struct parsed);
-
-void *bpf_cast_to_kern_ctx(void *ctx)
-{
-	must(false, "asked of %p", ctx);
-}
-
-void *bpf_rdonly_cast(const void *object, __u32 btf_id)
-{
-	must(false, "asked of %p, %u", object, btf_id);
-}
 
 /*
  * The policy is read-only data; a loader writes it before it is. The compiler may leave out what is written

@@ -11,9 +11,9 @@ HOLD=${HOLD:-$_net_tests/../build/tests/tools/xdpl-hold}
 
 # Calls whose failure has to end the command, and those that it may be able to do without.
 ATTACH_NEEDS="bpf_link_create bpf_map__reuse_fd bpf_map_create bpf_map_update_elem bpf_obj_pin
-	bpf_object__load bpf_object__open_skeleton bpf_prog_bind_map flock mkdir rename"
+	bpf_object__load bpf_object__open_mem bpf_prog_bind_map flock mkdir rename"
 UPDATE_NEEDS="bpf_link_update bpf_map__reuse_fd bpf_map_update_elem bpf_obj_pin bpf_object__load
-	bpf_object__open_skeleton bpf_prog_bind_map flock rename"
+	bpf_object__open_mem bpf_prog_bind_map flock rename"
 REPLACE_NEEDS="bpf_link_create bpf_map__reuse_fd bpf_map_create bpf_obj_pin bpf_object__load rename"
 READS="bpf_link_get_fd_by_id bpf_map_lookup_elem bpf_obj_get_info_by_fd bpf_prog_get_fd_by_id
 	bpf_prog_load bpf_xdp_query unlinkat"

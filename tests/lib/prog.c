@@ -22,20 +22,19 @@ struct test_clock {
 	uint64_t step_ns;
 };
 
-#include "xdp_limit.skel.h"
 #include "xdp_limit_test.skel.h"
 
 static __thread uint32_t duration_ns;
 
 static struct config *config_of(const struct limiter *limiter)
 {
-	return limiter->attachable ? (struct config *)limiter->attachable->rodata_config
+	return limiter->attachable ? limiter->attachable_config
 				   : (struct config *)limiter->skeleton->rodata_config;
 }
 
 static struct bpf_object *object_of(const struct limiter *limiter)
 {
-	return limiter->attachable ? limiter->attachable->obj : limiter->skeleton->obj;
+	return limiter->attachable ? limiter->attachable : limiter->skeleton->obj;
 }
 
 static void fill_config(struct limiter *limiter, const struct policy *policy,
@@ -140,12 +139,20 @@ void limiter_open(struct limiter *limiter, const struct policy *policy,
 	open_fresh(limiter, policy, facts ?: &plain);
 }
 
+static struct bpf_object *open_attachable(struct limiter *limiter)
+{
+	struct kernel_features features;
+
+	assert_int_equal(kernel_features(&features), 0);
+	return object_open(features.skb_facts, &limiter->attachable_config);
+}
+
 void limiter_open_attachable(struct limiter *limiter, const struct policy *policy)
 {
 	static const struct limiter_facts plain;
 
 	memset(limiter, 0, sizeof(*limiter));
-	limiter->attachable = xdp_limit__open();
+	limiter->attachable = open_attachable(limiter);
 	assert_non_null(limiter->attachable);
 	open_fresh(limiter, policy, &plain);
 }
@@ -177,7 +184,7 @@ void limiter_close(struct limiter *limiter)
 	if (limiter->running.maps[MAP_LIVE_SET] > 0)
 		close(limiter->running.maps[MAP_LIVE_SET]);
 	xdp_limit_test__destroy(limiter->skeleton);
-	xdp_limit__destroy(limiter->attachable);
+	bpf_object__close(limiter->attachable);
 	memset(limiter, 0, sizeof(*limiter));
 }
 

@@ -10,13 +10,14 @@
 #include "kernel.h"
 #include "policy.h"
 
-struct xdp_limit;
+struct bpf_object;
 struct xdp_limit_test;
 struct test_clock;
 
 struct limiter {
-	struct xdp_limit_test *skeleton;   /* on the test's clock */
-	struct xdp_limit *attachable;	   /* or this one, on the boot clock */
+	struct xdp_limit_test *skeleton; /* on the test's clock */
+	struct bpf_object *attachable;	 /* or this one, on the boot clock */
+	struct config *attachable_config;
 	volatile struct test_clock *clock; /* the program's own variable; NULL on the boot clock */
 	struct running running; /* for read_counters(), read_source(), read_buckets(), ... */
 	struct table_identity table;

@@ -362,7 +362,7 @@ fails() {
 	topology neighbours
 	filter_load
 	expect attach "${LIMIT[@]}"
-	for call in rename:3 bpf_obj_pin:2 bpf_prog_bind_map:2 bpf_object__open_skeleton:1; do
+	for call in rename:3 bpf_obj_pin:2 bpf_prog_bind_map:2 bpf_object__open_mem:1; do
 		FAULT=$call:ENOSPC "$FAULTY" --netns "$SRV" attach rv0 "${LARGER[@]}" 2>/dev/null &&
 			fail "$call: no failure"
 		expect_members "10 xdpfilt_alw_all 20 xdp_limit_chain"

@@ -101,36 +101,20 @@ one_dropped() {
 	done
 }
 
-# Without it (before Linux 6.2) libbpf asks modules for the functions, and may not.
-has_frame_facts() {
-	limit doctor rv0 --json |
-		jq -e '.machine[] | select(.check == "frames").value | test("lacks .*frame facts") | not' \
-			>/dev/null
-}
-
-# What loads a program before 6.2 needs it too; nothing else does while the pins are there.
+# Nothing needs it while the pins are there.
 sys_admin_dropped() {
 	local others
 
 	clean
 	others=$(grep -vx cap_sys_admin <<<"$ALL_CAPS" | paste -sd'|')
-	if has_frame_facts; then
-		expect attach_with_only "$others"
-		expect attach_with_only "$others"
-	else
-		expect_status 1 attach_with_only "$others"
-		expect_stderr "cannot load .*: this process lacks CAP_SYS_ADMIN"
-		expect attach --rate 100/s "${SMALL[@]}"
-		expect_status 1 attach_with_only "$others"
-		expect_stderr "lacks CAP_SYS_ADMIN"
-	fi
+	expect attach_with_only "$others"
+	expect attach_with_only "$others"
 	expect with_only "$others" "$XDP_LIMIT" status rv0 --check
 	expect with_only "$others" "$XDP_LIMIT" detach rv0
 	expect_bare
 }
 
 minimal() {
-	has_frame_facts || skip "needs CAP_SYS_ADMIN on kernels before 6.2"
 	on_the_way "cap_bpf|cap_net_admin|cap_perfmon"
 }
 
@@ -291,8 +275,7 @@ run_case "O-116: EPERM with all capabilities: seccomp or lockdown, nothing about
 run_case "O-117: CAP_BPF is named" refused_without "cap_net_admin|cap_perfmon" CAP_BPF
 run_case "O-117: CAP_NET_ADMIN is named" refused_without "cap_bpf|cap_perfmon" CAP_NET_ADMIN
 run_case "O-117: CAP_PERFMON is named" refused_without "cap_bpf|cap_net_admin" CAP_PERFMON
-run_case "O-117: CAP_SYS_ADMIN is needed by attach before 6.2, and named; else by nothing" \
-	sys_admin_dropped
+run_case "O-117: CAP_SYS_ADMIN is needed by nothing" sys_admin_dropped
 run_case "O-117: without any capability they are named" no_root
 run_case "O-117: CAP_SYS_ADMIN stands in for each of the others" one_dropped
 run_case "O-117: CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are enough for every command" minimal

@@ -7,14 +7,7 @@
 
 HOLD=${HOLD:-$_net_tests/../build/tests/tools/xdpl-hold}
 DOCS=$_net_tests/../docs/privileges.md
-NO_SYS_ADMIN="bpf net_admin perfmon"
-LOADING=$NO_SYS_ADMIN
-DECISIVE=$LOADING
-# What loads a program takes one more before 6.2 (kernels.md), which stands in for all the others there.
-if [ "$(printf '%s\n' 6.2 "$(uname -r)" | sort -V | head -n 1)" != 6.2 ]; then
-	LOADING+=" sys_admin"
-	DECISIVE=sys_admin
-fi
+LOADING="bpf net_admin perfmon"
 SMALL=(--sources 1024)
 
 [ "$(command -v setpriv)" ] || skip "needs setpriv"
@@ -61,7 +54,7 @@ policy() {
 loads() {
 	local capability before program
 
-	for capability in $DECISIVE; do
+	for capability in $LOADING; do
 		before=$(program_id)
 		expect_status 1 limit_with "$(all_but "$capability" "$LOADING")" "$@"
 		expect_stderr "lacks ([A-Z_]+, )*CAP_${capability^^}[ ,]"
@@ -98,7 +91,7 @@ attach_over_foreign() {
 	clean
 	background holder nsenter --net="/run/netns/$SRV" "$HOLD" --netlink --ready "$SCRATCH/ready" rv0
 	wait_for 5 test -e "$SCRATCH/ready"
-	expect_status 1 limit_with "$NO_SYS_ADMIN" attach rv0 --rate 100/s "${SMALL[@]}" --force
+	expect_status 1 limit_with "$LOADING" attach rv0 --rate 100/s "${SMALL[@]}" --force
 	expect_stderr "find what is attached to rv0: .* lacks CAP_SYS_ADMIN"
 	expect_status 5 limit_with "$LOADING sys_admin" attach rv0 --rate 100/s "${SMALL[@]}"
 	expect limit_with "$LOADING sys_admin" attach rv0 --rate 100/s "${SMALL[@]}" --force
@@ -291,10 +284,10 @@ pins_lost() {
 	rm -r "$PINS"
 	for command in "status rv0" "detach rv0" "sources rv0" "ban rv0 list" "apply rv0 $SCRATCH/rv0.yaml"; do
 		# shellcheck disable=SC2086 # words
-		expect_status 1 limit_with "$NO_SYS_ADMIN" $command
+		expect_status 1 limit_with "$LOADING" $command
 		expect_stderr "no pins of ours, and to open it by its id this process lacks CAP_SYS_ADMIN"
 	done
-	expect_status 1 limit_with "$NO_SYS_ADMIN" attach rv0 --rate 200/s
+	expect_status 1 limit_with "$LOADING" attach rv0 --rate 200/s
 	expect_stderr "find what is attached to rv0: .*no pin in $PIN_ROOT.* lacks CAP_SYS_ADMIN"
 	expect limit_with "$LOADING sys_admin" attach rv0 --rate 200/s
 	expect limit_with "" status rv0 --check

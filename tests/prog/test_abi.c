@@ -16,7 +16,6 @@
 #include "kernel.h"
 #include "kernel_object.h"
 #include "prog.h"
-#include "xdp_limit.skel.h"
 
 #define OTHER_ABI (XDP_LIMIT_ABI + 7U)
 #define LOOPBACK  1 /* its index in every network namespace */
@@ -38,41 +37,42 @@ static int run(const char *command, char *said, size_t size)
 }
 
 /* The program as another version would have left it on lo, in generic mode. Returns the link. */
-static int attach_other(struct xdp_limit *skeleton)
+static int attach_other(struct bpf_object **object)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_SKB_MODE);
 	struct policy policy = packet_policy("10pps", "10");
 	static const struct compile_facts facts = {.possible_cpus = 2, .generic = true};
-	struct config *config = (struct config *)skeleton->rodata_config;
 	struct kernel_features features;
 	struct table_identity table;
+	struct config *config;
 	struct complaint why;
 	int maps[MAP_COUNT];
 	int program;
 
 	assert_int_equal(kernel_features(&features), 0);
+	*object = object_open(features.skb_facts, &config);
+	assert_non_null(*object);
 	assert_int_equal(table_new(&policy, &table, &why), 0);
 	assert_int_equal(compile_policy(&policy, &table, &facts, config, &why), 0);
 	config->magic = XDP_LIMIT_MAGIC;
 	config->abi = OTHER_ABI;
-	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
-	assert_int_equal(object_size(skeleton->obj, &policy, config), 0);
-	program = object_load(skeleton->obj, object_choose(skeleton->obj, TABLE_LRU, false),
-			      features.xdp_frags, maps);
+	assert_int_equal(object_fresh_maps(*object, &table), 0);
+	assert_int_equal(object_size(*object, &policy, config), 0);
+	program = object_load(*object, object_choose(*object, TABLE_LRU, false), features.xdp_frags,
+			      maps);
 	assert_true(program >= 0);
 	return bpf_link_create(program, LOOPBACK, BPF_XDP, &options);
 }
 
 static void another_version(void **state)
 {
-	struct xdp_limit *skeleton = xdp_limit__open();
 	struct attachment before, after;
+	struct bpf_object *object;
 	char said[1024], versions[64];
 	int link;
 
 	(void)state;
-	assert_non_null(skeleton);
-	link = attach_other(skeleton);
+	link = attach_other(&object);
 	assert_true(link >= 0);
 	assert_int_equal(attachment_find(LOOPBACK, &before), 0);
 
@@ -91,7 +91,7 @@ static void another_version(void **state)
 	assert_int_equal(run("status lo --check", said, sizeof(said)), 0);
 	assert_int_equal(run("detach lo", said, sizeof(said)), 0);
 	close(link);
-	xdp_limit__destroy(skeleton);
+	bpf_object__close(object);
 }
 
 /* A network namespace that ends with this process. */

@@ -20,7 +20,6 @@
 #include "kernel.h"
 #include "kernel_object.h"
 #include "yaml_policy.h"
-#include "xdp_limit.skel.h"
 
 #define BASELINE     "tests/verifier-cost.txt"
 #define COST_MAX     100000
@@ -151,7 +150,8 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 		.may_have_frags = shape->may_have_frags,
 		.load_bytes = features->xdp_frags,
 	};
-	struct xdp_limit *skeleton = xdp_limit__open();
+	struct config *config;
+	struct bpf_object *object = object_open(facts.skb_facts, &config);
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 	struct table_identity table;
@@ -160,20 +160,17 @@ static int64_t cost_of(const struct shape *shape, const struct kernel_features *
 	int maps[MAP_COUNT];
 	int fd;
 
-	assert_non_null(skeleton);
+	assert_non_null(object);
 	fill_policy(shape, &policy);
 	assert_int_equal(table_new(&policy, &table, &why), 0);
-	assert_int_equal(compile_policy(&policy, &table, &facts,
-					(struct config *)skeleton->rodata_config, &why),
-			 0);
-	assert_int_equal(object_fresh_maps(skeleton->obj, &table), 0);
-	assert_int_equal(object_size(skeleton->obj, &policy, (const void *)skeleton->rodata_config),
-			 0);
-	fd = object_load(skeleton->obj, object_choose(skeleton->obj, table.type, false),
-			 features->xdp_frags, maps);
+	assert_int_equal(compile_policy(&policy, &table, &facts, config, &why), 0);
+	assert_int_equal(object_fresh_maps(object, &table), 0);
+	assert_int_equal(object_size(object, &policy, config), 0);
+	fd = object_load(object, object_choose(object, table.type, false), features->xdp_frags,
+			 maps);
 	if (fd >= 0)
 		fd = bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : 0;
-	xdp_limit__destroy(skeleton);
+	bpf_object__close(object);
 	if (fd < 0)
 		return fd;
 	return info.verified_insns ? (int64_t)info.verified_insns : -ENODATA;

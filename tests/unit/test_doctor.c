@@ -87,7 +87,6 @@ CHANGE(no_link, machine->there[ABILITY_LINK] = 0)
 CHANGE(no_lru, machine->there[ABILITY_LRU] = 0)
 CHANGE(not_asked, for (int i = 0; i < ABILITY_COUNT; i++) machine->there[i] = -EPERM)
 CHANGE(no_rights, machine->capabilities = 0)
-CHANGE(no_rights_5_15, machine->capabilities = 0; machine->version = 0x050f00)
 CHANGE(only_sys_admin, machine->capabilities = 1ULL << CAP_SYS_ADMIN)
 CHANGE(no_net_admin, machine->capabilities &= ~(1ULL << CAP_NET_ADMIN))
 CHANGE(no_jit, machine->there[ABILITY_JIT] = 0)
@@ -176,8 +175,6 @@ static struct row rows[] = {
 	 "not asked: Operation not permitted", NULL},
 	{"no rights", no_rights, "rights", FINDING_FIX,
 	 "lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON", "sudo"},
-	{"Linux 5.15 wants CAP_SYS_ADMIN", no_rights_5_15, "rights", FINDING_FIX,
-	 "lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_SYS_ADMIN", "sudo"},
 	{"CAP_SYS_ADMIN stands in for two", only_sys_admin, "rights", FINDING_FIX,
 	 "lacks CAP_NET_ADMIN", "sudo"},
 	{"one right missing", no_net_admin, "rights", FINDING_FIX, "lacks CAP_NET_ADMIN", "root"},
