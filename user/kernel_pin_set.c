@@ -102,6 +102,11 @@ int pin_set_finish(unsigned int ifindex, int link)
 	return pin_link(ifindex, link) ?: put_in_place(ifindex, false);
 }
 
+int pin_set_link(unsigned int ifindex, int link)
+{
+	return pins_clean(ifindex, PIN_NEW) ?: pin_link(ifindex, link);
+}
+
 static bool is_stranger(const char *name, const void *context)
 {
 	(void)context;

@@ -21,6 +21,9 @@ int pin_set_keep_former(unsigned int ifindex, const struct pin_set *set);
  */
 int pin_set_finish(unsigned int ifindex, int link);
 
+/** pin_set_link - @link alone, of a limiter whose maps are not known; new names go: 0 or -errno. */
+int pin_set_link(unsigned int ifindex, int link);
+
 /** pin_set_drop_strangers - what another version pinned and this one has no name for: 0 or -errno. */
 int pin_set_drop_strangers(unsigned int ifindex);
 

@@ -129,15 +129,27 @@ static int put_back(const struct change *change)
 	return link;
 }
 
+/* Another version's maps are not known, but without its link it would end with this process. */
+static int restore_link(const struct change *change, int link)
+{
+	int err = link < 0 ? 0 : pin_set_link(change->target->netdev.ifindex, link);
+
+	/* Where the new program had the hook already, its pins have taken the places of the others. */
+	return err ?: change->link < 0 ? 0 : -ENOENT;
+}
+
 static void restore_pins(const struct change *change, int link)
 {
 	const struct running *running = &change->running;
 	const struct pin_set old = {running->program, running->maps};
 	unsigned int ifindex = change->target->netdev.ifindex;
+	int err;
 
-	if (running->maps[MAP_TABLE] < 0)
-		return;
-	if (pin_set_prepare(ifindex, &old) || pin_set_finish(ifindex, link))
+	if (change->readable)
+		err = pin_set_prepare(ifindex, &old) ?: pin_set_finish(ifindex, link);
+	else
+		err = restore_link(change, link);
+	if (err)
 		report_warning("could not restore all pins of the old program");
 }
 

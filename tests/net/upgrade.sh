@@ -176,6 +176,23 @@ load_fails() {
 	expect next detach rv0
 }
 
+# In another mode the hook is emptied first: what was there comes back by a link that stays.
+link_fails_in_another_mode() {
+	local program before
+
+	[ -x "$FAULTY" ] || skip "needs $FAULTY"
+	clean
+	expect next attach rv0 --config "$SCRATCH/rv0.yaml" --mode generic
+	program=$(program_id)
+	before=$(pins)
+	FAULT=bpf_link_create:1:EOPNOTSUPP expect_status 4 "$FAULTY" --netns "$SRV" \
+		attach rv0 --config "$SCRATCH/rv0.yaml" --mode native
+	expect_equal "program" "$(program_id)" "$program"
+	expect_equal "pins" "$(pins)" "$before"
+	expect next status rv0 --check
+	expect next detach rv0
+}
+
 topology neighbours
 expect limit attach rv0 --rate 1/h --sources 1024
 THIS=$(next status rv0 2>&1 | sed -nE 's/.*is of ABI ([0-9]+), .*/\1/p')
@@ -187,4 +204,5 @@ run_case "O-089: apply takes over, as a reload after the upgrade does; what is l
 run_case "a trial can't go back to another version, so there is none" no_trial
 run_case "each version detaches the other's" detached_by_the_other
 run_case "O-089: a version that can't load leaves the other as it was" load_fails
+run_case "O-089: a version that can't link in another mode leaves the other as it was" link_fails_in_another_mode
 finish
