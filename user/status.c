@@ -98,32 +98,31 @@ static int show_attached(const struct netdev *netdev, int err, void *context)
 		showing->shown++;
 		status = judge(showing->invocation, &summary);
 	}
-	if (status != EXIT_DONE)
-		showing->worst = status;
+	showing->worst = exit_worse(showing->worst, status);
 	return 0;
 }
 
-/* The attachment and what is left of it are two things; both are said. */
-static int note_leftovers(unsigned int ifindex, const char *name)
+/* The attachment and what is left of it are two things; both are said. Whether there is any. */
+static bool note_leftovers(unsigned int ifindex, const char *name)
 {
+	struct attachment there;
 	char path[PIN_PATH_SIZE];
-	int err = pins_exist(ifindex) ? pins_directory(ifindex, path) : -ENOENT;
 
-	if (!err)
-		report_note("%s: nothing is limited, but pins are left over in %s; `xdp-limit "
-			    "detach %s` removes them",
-			    name, path, name);
-	return err;
+	if (!pins_exist(ifindex) || attachment_find(ifindex, &there) || there.ours ||
+	    pins_directory(ifindex, path))
+		return false;
+	report_note("%s: nothing is limited, but pins are left over in %s; `xdp-limit detach %s` "
+		    "removes them",
+		    name, path, name);
+	return true;
 }
 
 static int show_leftovers(unsigned int ifindex, void *context)
 {
 	struct showing *showing = context;
-	struct attachment there;
 	char name[IF_NAMESIZE];
 
-	if (!attachment_find(ifindex, &there) && !there.ours && if_indextoname(ifindex, name) &&
-	    !note_leftovers(ifindex, name))
+	if (if_indextoname(ifindex, name) && note_leftovers(ifindex, name))
 		showing->worst = EXIT_FAILED;
 	return 0;
 }

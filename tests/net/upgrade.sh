@@ -97,6 +97,8 @@ says_what_to_do() {
 
 	clean
 	expect limit attach rv0 --config "$SCRATCH/rv0.yaml"
+	expect_status 3 next status rv0
+	expect_no_stderr "left over"
 	for command in "status rv0" "show rv0" "sources rv0" "get rv0 $CLI4" "ban rv0 list" "reset rv0" "confirm rv0"; do
 		# shellcheck disable=SC2086 # words
 		expect_status 3 next $command
@@ -193,6 +195,21 @@ link_fails_in_another_mode() {
 	expect next detach rv0
 }
 
+# Of several interfaces the worst is said, not the last.
+worst_status() {
+	clean
+	ip -n "$SRV" link add rv2 type veth peer name rv3
+	expect limit attach rv0 --config "$SCRATCH/rv0.yaml"
+	expect next attach rv2 --config "$SCRATCH/rv0.yaml"
+	expect_status 3 limit status
+	rm "$PINS/counters"
+	expect_status 1 limit status
+	expect_stdout "pins are missing"
+	expect_stderr "limiter on rv2 is of ABI $OTHER"
+	expect next detach rv2
+	ip -n "$SRV" link del rv2
+}
+
 topology neighbours
 expect limit attach rv0 --rate 1/h --sources 1024
 THIS=$(next status rv0 2>&1 | sed -nE 's/.*is of ABI ([0-9]+), .*/\1/p')
@@ -205,4 +222,5 @@ run_case "a trial can't go back to another version, so there is none" no_trial
 run_case "each version detaches the other's" detached_by_the_other
 run_case "O-089: a version that can't load leaves the other as it was" load_fails
 run_case "O-089: a version that can't link in another mode leaves the other as it was" link_fails_in_another_mode
+run_case "status of several interfaces ends with the worst" worst_status
 finish
