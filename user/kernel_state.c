@@ -47,13 +47,36 @@ static int write_switches(const struct loaded *loaded, uint64_t generation, uint
 	return write_entry(map, &index, &switches);
 }
 
+static void drop_first_guard(int map)
+{
+	struct address key, next, first;
+	uint64_t ends, earliest = UINT64_MAX;
+
+	for (void *from = NULL; !bpf_map_get_next_key(map, from, &next); from = &key) {
+		key = next;
+		if (bpf_map_lookup_elem(map, &key, &ends) || ends >= earliest)
+			continue;
+		first = key;
+		earliest = ends;
+	}
+	if (earliest != UINT64_MAX)
+		bpf_map_delete_elem(map, &first);
+}
+
+/* Who attaches now has most to lose; when there is no room, the guard goes that would end first. */
 static int write_guard(const struct attach_request *request, int map, uint64_t *guards_end_ns)
 {
+	int err;
+
 	*guards_end_ns = sweep_guards(map, false);
 	if (!request->guarded)
 		return 0;
 	if (request->guard_ends_ns > *guards_end_ns)
 		*guards_end_ns = request->guard_ends_ns;
+	err = write_entry(map, &request->guard_peer, &request->guard_ends_ns);
+	if (err != -E2BIG)
+		return err;
+	drop_first_guard(map);
 	return write_entry(map, &request->guard_peer, &request->guard_ends_ns);
 }
 

@@ -91,6 +91,36 @@ survives_attach() {
 	expect_arrive 100 tcp-syn4 192.0.2.11
 }
 
+# guard_entry N SECONDS: for bpftool, of the peer 198.51.100.N
+guard_entry() {
+	local ends i value=
+
+	ends=$(awk -v seconds="$2" '{ printf "%.0f", ($1 + seconds) * 1000000000 }' /proc/uptime)
+	for ((i = 0; i < 8; i++)); do value+=" $((ends >> 8 * i & 255))"; done
+	echo "map update pinned $PINS/guards key 0 0 0 0 0 0 0 0 0 0 255 255 198 51 100 $1 value$value"
+}
+
+guard_of() {
+	get_field "$1" '.ssh_guard_seconds != null'
+}
+
+# As many peers as there is room for, and one more: an attach over SSH is never refused for that.
+one_too_many() {
+	local i
+
+	clean
+	expect attach "${STRICT[@]}"
+	for i in {1..64}; do guard_entry "$i" $((i == 40 ? 60 : 600 + i)); done >"$SCRATCH/guards"
+	expect bpftool batch file "$SCRATCH/guards"
+	SSH_CONNECTION=$PEER expect attach "${STRICT[@]}"
+	expect_equal "the new one" "$(guard_of "$CLI4")" true
+	expect_equal "the one that ended first" "$(guard_of 198.51.100.40)" false
+	expect_equal "another" "$(guard_of 198.51.100.1)" true
+	SSH_CONNECTION=$PEER expect attach "${STRICT[@]}"
+	expect_equal "another, after a repetition" "$(guard_of 198.51.100.1)" true
+	expect_arrive 100 P4S "$CLI4"
+}
+
 # The guard ends by itself: no command comes back to end it.
 ends_by_itself() {
 	local now ends key value
@@ -122,5 +152,6 @@ run_case "O-020: --no-ssh-guard ends earlier guards" no_guard_ends_guards
 run_case "O-020: get shows the guard and how long it lasts" shown_by_get
 run_case "O-020: a second attach keeps the first guard" survives_attach
 run_case "O-020: the guard ends by itself" ends_by_itself
+run_case "O-020: one peer too many takes the place of the guard that ends first" one_too_many
 run_case "O-020: a peer that can't be understood is warned about" not_understood
 finish
