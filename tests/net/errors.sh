@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/net.sh"
 
 FAULTY=${FAULTY:-$_net_tests/../build/tests/xdp-limit-faults}
-OBJECT=${OBJECT:-$_net_tests/../build/xdp_limit.bpf.o}
+OBJECTS=("$_net_tests/../build/xdp_limit"{,_plain}.bpf.o)
 MEMORY_CGROUP=/sys/fs/cgroup/memory
 SMALL=(--sources 1024)
 ALL_CAPS=
@@ -149,7 +149,7 @@ FORBIDDEN="4 6 45 112 113 114 115 177"
 
 helpers_of() {
 	# Opcode 85 with source register 0; 1 would be a call within the program. Then the number.
-	llvm-objdump -d "$1" | sed -nE 's/.*\s85 00 00 00 (..) (..) 00 00\s.*/0x\2\1/p' |
+	llvm-objdump -d "${OBJECTS[@]}" | sed -nE 's/.*\s85 00 00 00 (..) (..) 00 00\s.*/0x\2\1/p' |
 		while read -r number; do echo $((number)); done | sort -nu
 }
 
@@ -157,7 +157,7 @@ no_forbidden_helpers() {
 	local helpers number
 
 	[ "$(command -v llvm-objdump)" ] || skip "needs llvm-objdump"
-	helpers=$(helpers_of "$OBJECT")
+	helpers=$(helpers_of)
 	grep -qx 1 <<<"$helpers" || fail "map_lookup_elem not found: this test sees nothing"
 	for number in $FORBIDDEN; do
 		! grep -qx "$number" <<<"$helpers" || fail "uses helper $number"
@@ -174,7 +174,7 @@ no_newer_helpers() {
 	local number
 
 	[ "$(command -v llvm-objdump)" ] || skip "needs llvm-objdump"
-	for number in $(helpers_of "$OBJECT"); do
+	for number in $(helpers_of); do
 		[ "$number" -le "$NEWEST" ] || [[ " $PROBED " == *" $number "* ]] ||
 			fail "calls helper $number, which Linux 5.15 doesn't have, without a probe"
 	done
@@ -280,9 +280,9 @@ run_case "O-117: without any capability they are named" no_root
 run_case "O-117: CAP_SYS_ADMIN stands in for each of the others" one_dropped
 run_case "O-117: CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are enough for every command" minimal
 run_case "O-117: so are CAP_SYS_ADMIN and CAP_NET_ADMIN" sys_admin
-run_case "O-111: the object calls no helper that Linux 5.15 lacks, bpf_loop among them, but those probed for" \
+run_case "O-111: the objects call no helper that Linux 5.15 lacks, bpf_loop among them, but those probed for" \
 	no_newer_helpers
-run_case "O-118 O-108: the object calls no helper that lockdown forbids or that prints to the trace" \
+run_case "O-118 O-108: the objects call no helper that lockdown forbids or that prints to the trace" \
 	no_forbidden_helpers
 run_case "O-118: nor does the loaded program" no_forbidden_calls_loaded
 run_case "O-119: a memory limit of 64 MiB: refused with the estimate, a small table starts" \
