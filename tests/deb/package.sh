@@ -21,6 +21,11 @@ version_of() {
 	dpkg-deb -f "$1" Version
 }
 
+# depends_of PACKAGE: names without versions, the first of alternatives
+depends_of() {
+	dpkg-deb -f "$1" Depends | tr , '\n' | sed -E 's/^ *([^ |]+).*/\1/'
+}
+
 limit() {
 	inside xdp-limit "$@"
 }
@@ -216,7 +221,7 @@ upgrade_to_another_abi() {
 	machine_copy "$NEXT"
 	program=$(program_id)
 	background_flood
-	expect inside cp /root/xdp-limit /usr/sbin/xdp-limit
+	expect inside mv /root/xdp-limit /usr/sbin/xdp-limit
 	expect_status 3 limit status rv0
 	expect_stderr "is of ABI [0-9]+, this xdp-limit of [0-9]+, .* replace it, without a gap"
 	expect_equal "program" "$(program_id)" "$program"
@@ -269,7 +274,8 @@ SECOND=$(newest "$BUILD/deb")
 [ "$SECOND" ] || skip "needs two packages: make check-deb"
 run_case "lintian has nothing to say" lintian_is_silent
 run_case "manual pages, completion, unit and examples are in the package" contents
-machine_start libxdp1 libbpf1 libmnl0 libjson-c5 libyaml-0-2 libmicrohttpd12
+# shellcheck disable=SC2046 # words
+machine_start $(depends_of "$FIRST")
 run_case "installing starts nothing" installed
 run_case "O-087: an enabled unit limits when the interface appears, before network-online.target" at_boot
 run_case "reload is one step; a bad policy changes nothing" reload
