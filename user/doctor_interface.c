@@ -299,7 +299,7 @@ static void judge_table(const struct check *check, const struct facts *facts,
 		      "%u sources (%s), %" PRIu64 " used, %" PRIu64
 		      " evicted, %.3g created a second, longest refill %s",
 		      summary->table.capacity, memory, summary->used, summary_evicted(summary),
-		      (double)events->created / (double)(summary->attached_seconds ?: 1), refill);
+		      (double)events->created / (double)(summary->table_seconds ?: 1), refill);
 	advise_size(summary, finding);
 }
 

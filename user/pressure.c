@@ -41,8 +41,8 @@ double summary_fill(const struct summary *summary)
 
 bool summary_is_early(const struct summary *summary)
 {
-	return !summary->attached_seconds ||
-	       summary->attached_seconds < summary->refill_ns / NS_PER_SECOND;
+	return !summary->table_seconds ||
+	       summary->table_seconds < summary->refill_ns / NS_PER_SECOND;
 }
 
 static uint64_t packets_refused(const struct summary *summary)
@@ -63,7 +63,7 @@ static double steady_seconds(const struct summary *summary)
 /* As docs/policy.md has it. A rate is known once it was seen for so long as it is asked about. */
 uint64_t summary_sources(const struct summary *summary)
 {
-	double seconds = (double)summary->attached_seconds, now = (double)summary->young * 2.5;
+	double seconds = (double)summary->table_seconds, now = (double)summary->young * 2.5;
 	double steady = summary_is_early(summary) ? 0
 						  : (double)summary->counters.events.created /
 							    seconds * steady_seconds(summary);

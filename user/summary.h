@@ -17,9 +17,10 @@ struct summary {
 	uint64_t seen_since_attach; /* packets, whatever was reset */
 	uint64_t device_packets;    /* received by the device since attach */
 	uint64_t attached_seconds;
-	uint64_t refill_ns; /* the policy's longest */
-	uint64_t used;	    /* entries; slots of a flat table that have an owner */
-	uint64_t young;	    /* of these, made within the longest refill; or: in debt */
+	uint64_t table_seconds; /* since the table was made, which others may have had before */
+	uint64_t refill_ns;	/* the policy's longest */
+	uint64_t used;		/* entries; slots of a flat table that have an owner */
+	uint64_t young;		/* of these, made within the longest refill; or: in debt */
 	uint64_t deleted;
 	uint64_t *cpu_packets; /* of each possible CPU; NULL: nobody asked */
 	unsigned int cpus, cpus_online;

@@ -139,8 +139,7 @@ CHANGE(attached_unknown, interface->attachment_err = -EPERM)
 CHANGE(limited, ours(facts); interface->limited = true; interface->summary.table.capacity = 65536;
        interface->summary.table.words = 1; interface->summary.used = 60000;
        interface->summary.young = 40000; interface->summary.refill_ns = 2 * NS_PER_SECOND;
-       interface->summary.attached_seconds = 100;
-       interface->summary.counters.events.created = 70000)
+       interface->summary.table_seconds = 100; interface->summary.counters.events.created = 70000)
 CHANGE(limited_gate, limited(facts);
        interface->summary.counters.reasons[REASON_GATE_CLOSED].dropped.packets = 77)
 CHANGE(limited_failures, limited(facts); interface->summary.counters.events.insert_failures = 5)

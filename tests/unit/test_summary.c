@@ -31,6 +31,7 @@ static struct summary healthy(void)
 		.table = {.capacity = 1024, .words = 1, .ipv4_prefix = 32, .ipv6_prefix = 64},
 		.pins_complete = true,
 		.attached_seconds = 3600,
+		.table_seconds = 3600,
 		.seen_since_attach = 1000,
 		.device_packets = 1000,
 	};
@@ -252,7 +253,8 @@ static void test_sources(void **state)
 	struct summary summary = healthy();
 
 	summary.counters.events.created = row->created;
-	summary.attached_seconds = row->seconds;
+	summary.attached_seconds = 10; /* it came to the table just now */
+	summary.table_seconds = row->seconds;
 	summary.young = row->young;
 	summary.refill_ns = row->refill_s * NS_PER_SECOND;
 	assert_int_equal(summary_sources(&summary), row->sources);
