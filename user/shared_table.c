@@ -31,10 +31,24 @@ struct search {
 	struct members *members;
 };
 
+static int add_member(struct members *members, const struct netdev *netdev,
+		      const struct running *running)
+{
+	if (members->count == TARGETS_MAX)
+		return -E2BIG;
+	members->list[members->count] = (struct attach_target){
+		.netdev = *netdev,
+		.generic = running->attachment.mode == MODE_GENERIC,
+	};
+	members->generation[members->count] = running->config.generation;
+	members->made_ns[members->count] = running->table.made_ns;
+	members->count++;
+	return 0;
+}
+
 static int note_member(const struct netdev *netdev, int err, void *context)
 {
 	struct search *search = context;
-	struct members *members = search->members;
 	struct running running;
 
 	/* What has no pins of ours, and can't be opened without: whoever's it is, no change reaches it. */
@@ -43,14 +57,8 @@ static int note_member(const struct netdev *netdev, int err, void *context)
 	if (err)
 		return err;
 	err = running_open(netdev->ifindex, &running);
-	if (!err && !strcmp(running.table.shared_name, search->name)) {
-		if (members->count == TARGETS_MAX)
-			err = -E2BIG;
-		else
-			members->list[members->count++] = (struct attach_target){
-				.netdev = *netdev,
-				.generic = running.attachment.mode == MODE_GENERIC};
-	}
+	if (!err && !strcmp(running.table.shared_name, search->name))
+		err = add_member(search->members, netdev, &running);
 	running_close(&running);
 	/* Gone meanwhile, or of another ABI: no member. */
 	return err == -ENOENT || err == -ENODEV || err == -EPROTO ? 0 : err;

@@ -9,6 +9,9 @@
 struct members {
 	size_t count;
 	struct attach_target list[TARGETS_MAX]; /* each in the mode that it runs in */
+	/* Of each; all the same, unless a command was killed between two of them: */
+	uint64_t generation[TARGETS_MAX];
+	uint64_t made_ns[TARGETS_MAX];
 };
 
 /** members_find - who shares the table @name in this network namespace: 0 or -errno. */

@@ -119,6 +119,12 @@ void summary_problems(const struct summary *summary, struct problems *problems)
 			"these numbers are of what was tried; link and pins follow with the next "
 			"command that gets the lock of %s",
 			summary->netdev.name);
+	if (summary->apart[0])
+		add_problem(problems,
+			    "another policy or table than on %s, with which it shares %s: a "
+			    "command was killed between the two; `xdp-limit apply %s FILE` puts "
+			    "one on both",
+			    summary->apart, summary->table.shared_name, summary->netdev.name);
 	if (is_blind(summary))
 		add_problem(
 			problems,

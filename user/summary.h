@@ -28,6 +28,7 @@ struct summary {
 	bool gate_closed;    /* now */
 	size_t shared_count; /* others that share the table */
 	char shared_with[TARGETS_MAX][IF_NAMESIZE];
+	char apart[IF_NAMESIZE]; /* one of them that has another policy or table; empty: none */
 	enum trial trial;
 	uint64_t
 		trial_left_ns; /* until the former state is back; 0: nothing is on trial, or it is back */

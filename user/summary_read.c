@@ -35,10 +35,17 @@ static int read_shared(const struct running *running, struct summary *summary)
 
 	if (running->table.shared_name[0])
 		err = members_find(running->table.shared_name, &members);
-	for (size_t i = 0; i < members.count && !err; i++)
-		if (members.list[i].netdev.ifindex != summary->netdev.ifindex)
-			memcpy(summary->shared_with[summary->shared_count++],
-			       members.list[i].netdev.name, IF_NAMESIZE);
+	for (size_t i = 0; i < members.count && !err; i++) {
+		char *name = summary->shared_with[summary->shared_count];
+
+		if (members.list[i].netdev.ifindex == summary->netdev.ifindex)
+			continue;
+		memcpy(name, members.list[i].netdev.name, IF_NAMESIZE);
+		if (members.generation[i] != running->config.generation ||
+		    members.made_ns[i] != running->table.made_ns)
+			memcpy(summary->apart, name, IF_NAMESIZE);
+		summary->shared_count++;
+	}
 	return err;
 }
 

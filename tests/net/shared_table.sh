@@ -349,6 +349,27 @@ refused_between() {
 	expect_equal "passed by rv2" "$(passed rv2)" 10
 }
 
+# Each of them says it, and what to do.
+expect_apart() {
+	expect_status 1 limit status "$1" --check
+	expect_stdout "another policy or table than on $2.*xdp-limit apply $1 FILE"
+	expect_status 1 limit status "$2" --check
+	expect_stdout "another policy or table than on $1.*xdp-limit apply $2 FILE"
+}
+
+# kill_apply WHERE OPTION...: of rv2
+kill_apply() {
+	local where=$1
+	shift
+
+	rm -f "$SCRATCH/fired"
+	{
+		FAULT=$where:SIGKILL FAULT_FIRED=$SCRATCH/fired "$FAULTY" --netns "$SRV" \
+			apply rv2 "$SCRATCH/other.yaml" "$@" || true
+	} >/dev/null 2>&1
+	expect test -e "$SCRATCH/fired"
+}
+
 killed_between() {
 	local where
 
@@ -357,26 +378,25 @@ killed_between() {
 	flood rv0 20
 	policy lru 50 >"$SCRATCH/other.yaml"
 	for where in bpf_link_update:2 bpf_link_update:1 rename:30; do
-		rm -f "$SCRATCH/fired"
-		{
-			FAULT=$where:SIGKILL FAULT_FIRED=$SCRATCH/fired "$FAULTY" --netns "$SRV" \
-				apply rv2 "$SCRATCH/other.yaml" || true
-		} >/dev/null 2>&1
-		expect test -e "$SCRATCH/fired"
+		kill_apply "$where"
 		expect_equal "buckets after $where" "$(map_id rv2 buckets)" "$(map_id rv0 buckets)"
+		[ "$where" != bpf_link_update:2 ] || expect_apart rv0 rv2
 		expect limit apply rv0 "$SCRATCH/other.yaml"
 		expect_one_table rv0 rv2
 		expect_with rv2 rv0
 	done
 	flood rv2 40
 	expect_equal "passed by rv2" "$(passed rv2)" 30
+	kill_apply bpf_link_update:2 --recreate
+	expect_apart rv0 rv2
+	expect limit apply rv0 "$SCRATCH/other.yaml"
+	expect_one_table rv0 rv2
+	expect_with rv2 rv0
 }
 
 run_case "O-090: one budget over two, through two applies and two attaches: lru" one_budget lru
 run_case "O-090: one budget over two, through two applies and two attaches: flat" one_budget flat
 run_case "one that comes later joins the table and its generation" joins
-# The rest is user space's, the same on every kernel.
-[ -z "${XDPL_EMULATED-}" ] || finish
 run_case "one with another policy is told what to do; with a member it is an apply" \
 	joins_with_another_policy
 run_case "an interface with another table is not moved" not_another_table

@@ -130,6 +130,24 @@ static void test_problems(void **state)
 		fail_msg("'%s' does not contain '%s'", problems.text[0], row->text);
 }
 
+static void test_apart(void **state)
+{
+	struct summary summary = healthy();
+	struct problems problems;
+
+	(void)state;
+	snprintf(summary.table.shared_name, sizeof(summary.table.shared_name), "fifteen_letters");
+	snprintf(summary.netdev.name, sizeof(summary.netdev.name), "fifteen-letters");
+	snprintf(summary.apart, sizeof(summary.apart), "letters-fifteen");
+	summary_problems(&summary, &problems);
+	assert_int_equal(problems.count, 1);
+	assert_string_equal(
+		problems.text[0],
+		"another policy or table than on letters-fifteen, with which it shares "
+		"fifteen_letters: a command was killed between the two; `xdp-limit apply "
+		"fifteen-letters FILE` puts one on both");
+}
+
 /* ---- what is worth knowing ---- */
 
 struct warning_row {
@@ -435,6 +453,8 @@ static const struct CMUnitTest plain[] = {
 	{.name = "totals: passed includes what would have been dropped; all adds up",
 	 .test_func = test_totals},
 	{.name = "JSON: the documented keys, and every reason", .test_func = test_json_keys},
+	{.name = "check: members of a table with two policies, under the longest names",
+	 .test_func = test_apart},
 	{.name = "the longest warning is not cut", .test_func = test_longest_warning},
 	{.name = "pressure rises step by step", .test_func = test_pressure},
 	{.name = "reasons: a name and a text each", .test_func = test_reasons},
