@@ -79,16 +79,22 @@ static bool can_go_back(const struct attach_request *request, const struct chang
 }
 
 /* Nothing is read of another ABI's maps but how much is in them. */
-static void note_loss(const struct netdev *netdev, const struct running *running)
+static void note_loss(const struct attach_request *request, const struct netdev *netdev,
+		      const struct running *running)
 {
-	struct program_lists lists;
+	struct program_state state;
 
-	program_count_lists(netdev->ifindex, running->program, &lists);
+	program_state(netdev->ifindex, running->program, &state);
 	report_note(
 		"the limiter on %s is of ABI %u, this is %u, which can't read its state: limiting "
 		"goes on, but its buckets start afresh, its totals at 0, and %" PRIu64
 		" entries of live lists, %" PRIu64 " bans by limits and the SSH guards are lost",
-		netdev->name, running->config.abi, XDP_LIMIT_ABI, lists.listed, lists.banned);
+		netdev->name, running->config.abi, XDP_LIMIT_ABI, state.listed, state.banned);
+	if (state.shared && !request->shared_name)
+		report_note("%s no longer shares its table with other interfaces, so a source has "
+			    "a budget on each; for one again detach them all, then attach them in "
+			    "one command with --share-table",
+			    netdev->name);
 }
 
 /* ---- the steps, each for one interface ---- */
@@ -196,7 +202,7 @@ static int open_one(const struct attempt *attempt, struct change *change)
 	change->readable = !err;
 	change->kept = !err && !attempt->request->recreate;
 	if (err == -EPROTO)
-		note_loss(netdev, running);
+		note_loss(attempt->request, netdev, running);
 	else if (err && err != -ENOENT)
 		return refuse(attempt->refusal, STEP_FIND, err);
 	if (err == -EPROTO && attempt->request->confirm_ns)

@@ -80,11 +80,7 @@ struct replacement {
 
 static bool is_pinned_for(unsigned int ifindex, const struct replacement *replacement)
 {
-	int outer = pins_open(ifindex, pin_name(MAP_LIVE_EXACT), replacement->outer);
-
-	if (outer >= 0)
-		close(outer);
-	return outer >= 0;
+	return pins_have(ifindex, pin_name(MAP_LIVE_EXACT), replacement->outer);
 }
 
 /* Under the new name a killed command may have left another one. */

@@ -195,6 +195,15 @@ int pins_open(unsigned int ifindex, const char *name, uint32_t id)
 	return pins_find(ifindex, name, has_id, &id);
 }
 
+bool pins_have(unsigned int ifindex, const char *name, uint32_t id)
+{
+	int fd = pins_open(ifindex, name, id);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool pins_exist(unsigned int ifindex)
 {
 	char path[PIN_PATH_SIZE];

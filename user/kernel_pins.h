@@ -28,6 +28,9 @@ int pins_find(unsigned int ifindex, const char *name, bool (*is_it)(int fd, cons
 /** pins_open - the same of the object with this id. */
 int pins_open(unsigned int ifindex, const char *name, uint32_t id);
 
+/** Whether that is pinned. */
+bool pins_have(unsigned int ifindex, const char *name, uint32_t id);
+
 /** The id of a program, map or link; 0 when the kernel doesn't say. */
 uint32_t object_id(int fd);
 

@@ -187,19 +187,45 @@ static uint64_t count_keys(int map)
 	return count;
 }
 
-void program_count_lists(unsigned int ifindex, int program, struct program_lists *lists)
+struct sharing {
+	unsigned int ifindex;
+	uint32_t switches; /* the id of what all on one table have */
+};
+
+static int is_sharer(unsigned int ifindex, void *context)
+{
+	const struct sharing *sharing = context;
+
+	return ifindex != sharing->ifindex &&
+	       pins_have(ifindex, pin_name(MAP_SWITCHES), sharing->switches);
+}
+
+static bool is_shared(unsigned int ifindex, const struct map_ids *ids)
+{
+	struct sharing sharing = {.ifindex = ifindex};
+	int switches = open_one_of(ifindex, ids, MAP_SWITCHES);
+
+	if (switches < 0)
+		return false;
+	sharing.switches = object_id(switches);
+	close(switches);
+	return pins_visit(is_sharer, &sharing) > 0;
+}
+
+void program_state(unsigned int ifindex, int program, struct program_state *state)
 {
 	struct map_ids ids;
 	int outer;
 
-	*lists = (struct program_lists){0};
+	*state = (struct program_state){0};
 	if (read_map_ids(program, &ids))
 		return;
+	state->shared = is_shared(ifindex, &ids);
 	outer = open_one_of(ifindex, &ids, MAP_LIVE_EXACT);
 	if (outer >= 0) {
-		lists->listed = count_keys(live_set_find(ifindex, outer));
+		state->listed = count_keys(live_set_find(ifindex, outer));
 		close(outer);
 	}
-	lists->listed += count_keys(open_one_of(ifindex, &ids, MAP_LIVE_PREFIX));
-	lists->banned = count_keys(open_one_of(ifindex, &ids, MAP_PENALTIES));
+	state->listed += count_keys(open_one_of(ifindex, &ids, MAP_LIVE_PREFIX));
+	state->banned = count_keys(open_one_of(ifindex, &ids, MAP_PENALTIES));
 }

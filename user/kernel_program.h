@@ -20,12 +20,13 @@ int program_config(unsigned int ifindex, int program, struct config *config);
 int program_maps(unsigned int ifindex, int program, int maps[MAP_COUNT]);
 
 /* What a program of any ABI has that another one can't take over. */
-struct program_lists {
+struct program_state {
 	uint64_t listed; /* addresses and prefixes on live lists */
 	uint64_t banned; /* sources that limits banned */
+	bool shared;	 /* another interface's program is on the same table */
 };
 
-/** program_count_lists - by what is common to all: names of maps, and that they are hashes and tries. */
-void program_count_lists(unsigned int ifindex, int program, struct program_lists *lists);
+/** program_state - by what is common to all: names of maps, and that they are hashes and tries. */
+void program_state(unsigned int ifindex, int program, struct program_state *state);
 
 #endif

@@ -129,6 +129,31 @@ reload() {
 	expect next detach rv0
 }
 
+# What shares a table goes on to when all are taken over at once; one by one it doesn't, which is said.
+shared() {
+	local together
+
+	clean
+	ip -n "$SRV" link add rv2 type veth peer name cv2
+	for together in yes no; do
+		limit detach --all >/dev/null
+		expect limit attach rv0 rv2 --config "$SCRATCH/rv0.yaml" --share-table wan
+		if [ "$together" = yes ]; then
+			expect_status 0 next attach rv0 rv2 --config "$SCRATCH/rv0.yaml" --share-table wan
+			expect_equal "notes" "$(grep -c 'no longer shares' <<<"$ERR" || true)" 0
+			expect_equal "shared with" "$(next status rv0 --json | jq -c .table.shared_with)" '["rv2"]'
+			continue
+		fi
+		expect_status 0 next apply rv0 "$SCRATCH/rv0.yaml"
+		expect_stderr "rv0 no longer shares its table with other interfaces"
+		expect_status 0 next apply rv2 "$SCRATCH/rv0.yaml"
+		expect_equal "notes" "$(grep -c 'no longer shares' <<<"$ERR" || true)" 0
+		expect_equal "shared name" "$(next status rv2 --json | jq -r .table.shared_name)" null
+	done
+	expect next detach rv0 rv2
+	ip -n "$SRV" link del rv2
+}
+
 no_trial() {
 	local program
 
@@ -218,6 +243,7 @@ run_case "O-061, O-089: from version to version under a flood: never without a p
 	to_and_fro
 run_case "O-089: of the other version commands say what to do, status 3" says_what_to_do
 run_case "O-089: apply takes over, as a reload after the upgrade does; what is lost is counted" reload
+run_case "a table that was shared: taken over together, or a note that it is not" shared
 run_case "a trial can't go back to another version, so there is none" no_trial
 run_case "each version detaches the other's" detached_by_the_other
 run_case "O-089: a version that can't load leaves the other as it was" load_fails
