@@ -3,6 +3,7 @@
 #include "attach_interfaces.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include "lock.h"
 #include "netdev.h"
@@ -85,10 +86,23 @@ static enum exit_status lock_all(const struct attach_target *targets, size_t cou
 	return status_of_error(err);
 }
 
-enum exit_status take_interfaces(const char *const *names, size_t count, uint64_t wait_ns,
-				 struct attach_target *targets)
+/* Whether a name leads elsewhere by now: its interface was made anew while its lock was waited for. */
+static bool any_made_anew(const char *const *names, size_t count,
+			  const struct attach_target *targets)
 {
-	uint64_t start_ns = boot_clock_ns();
+	struct complaint ignored;
+	struct netdev now;
+
+	for (size_t i = 0; i < count; i++)
+		if (netdev_find(names[i], &now, &ignored) ||
+		    now.ifindex != targets[i].netdev.ifindex)
+			return true;
+	return false;
+}
+
+static enum exit_status find_all(const char *const *names, size_t count, uint64_t wait_ns,
+				 uint64_t start_ns, struct attach_target *targets)
+{
 	enum exit_status status = EXIT_DONE;
 
 	for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
@@ -96,7 +110,22 @@ enum exit_status take_interfaces(const char *const *names, size_t count, uint64_
 		if (status == EXIT_DONE)
 			status = check_interface(&targets[i].netdev);
 	}
-	if (status == EXIT_DONE)
-		status = refuse_twice(names, count, targets);
-	return status == EXIT_DONE ? lock_all(targets, count, wait_ns, start_ns) : status;
+	return status == EXIT_DONE ? refuse_twice(names, count, targets) : status;
+}
+
+enum exit_status take_interfaces(const char *const *names, size_t count, uint64_t wait_ns,
+				 struct attach_target *targets)
+{
+	uint64_t start_ns = boot_clock_ns();
+	enum exit_status status;
+
+	for (;;) {
+		status = find_all(names, count, wait_ns, start_ns, targets);
+		if (status == EXIT_DONE)
+			status = lock_all(targets, count, wait_ns, start_ns);
+		if (status != EXIT_DONE || !any_made_anew(names, count, targets))
+			return status;
+		for (size_t i = 0; i < count; i++)
+			lock_release();
+	}
 }

@@ -171,21 +171,26 @@ enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct t
 {
 	enum exit_status status = target_look(name, target, why);
 	char shared[SHARED_NAME_SIZE];
+	unsigned int ifindex;
+	bool same;
 	int err;
 
 	if (status != EXIT_DONE)
 		return status;
+	ifindex = target->netdev.ifindex;
 	snprintf(shared, sizeof(shared), "%s", target->running.table.shared_name);
 	err = lock_target(target, wait_ns, why);
 	target_close(target);
 	if (err)
 		return status_of_error(err);
 	status = target_look(name, target, why);
-	if (status == EXIT_DONE && !strcmp(shared, target->running.table.shared_name))
+	same = target->netdev.ifindex == ifindex;
+	if (status == EXIT_DONE && same && !strcmp(shared, target->running.table.shared_name))
 		return EXIT_DONE;
 	if (status == EXIT_DONE) {
 		target_close(target);
-		complain(why, -EBUSY, "%s got another table meanwhile; try again", name);
+		complain(why, -EBUSY, "%s %s meanwhile; try again", name,
+			 same ? "got another table" : "was made anew");
 		status = EXIT_BUSY;
 	}
 	lock_release();

@@ -264,6 +264,52 @@ renamed() {
 	expect_equal "hooks" "$(hooked)" ""
 }
 
+# ---- made anew while a command waits for its lock --------------------------------------------------
+# stopped_at_lock COMMAND...: its id in WAITER, its output in $SCRATCH/log
+stopped_at_lock() {
+	FAULT=flock:1:SIGSTOP background WAITER "$FAULTY" --netns "$SRV" "$@" >"$SCRATCH/log" 2>&1
+	wait_for 5 stopped "$WAITER"
+}
+
+made_anew() {
+	ip -n "$SRV" link del rv0
+	veth
+}
+
+# woken STATUS: what was stopped goes on, and ends with it
+woken() {
+	local status=0
+
+	kill -CONT "$WAITER"
+	wait "$WAITER" || status=$?
+	expect_equal "status: $(cat "$SCRATCH/log")" "$status" "$1"
+}
+
+# Under the lock of the one that is gone nothing of the new one may be changed.
+made_anew_during_ban() {
+	topology
+	expect attach "${OPTIONS[@]}"
+	stopped_at_lock ban rv0 add 198.51.100.7 --wait 30s
+	made_anew
+	expect attach "${OPTIONS[@]}"
+	woken 5
+	grep -q "rv0 was made anew meanwhile" "$SCRATCH/log" || fail "$(cat "$SCRATCH/log")"
+	expect_equal "bans" "$(limit ban rv0 list)" ""
+}
+
+made_anew_during_attach() {
+	topology
+	stopped_at_lock attach rv0 "${OPTIONS[@]}"
+	made_anew
+	woken 0
+	expect_ours
+	expect limit detach rv0
+	stopped_at_lock attach rv0 "${OPTIONS[@]}"
+	ip -n "$SRV" link del rv0
+	woken 1
+	grep -q "rv0" "$SCRATCH/log" || fail "$(cat "$SCRATCH/log")"
+}
+
 run_case "a port of a bridge is limited" bridge_port
 run_case "a macvlan is refused natively, with the device below" macvlan
 run_case "moved to another namespace: limiting goes on, attach there keeps its state" moved
@@ -279,4 +325,6 @@ run_case "native where it can be, generic where it must" both_modes
 run_case "two commands with the same interfaces in opposite orders" opposite_orders
 run_case "another command holds one of them" busy
 run_case "an attach was killed, and its interface is gone: so are its pins" gone_with_pins
+run_case "a ban that waited doesn't change an interface that was made anew" made_anew_during_ban
+run_case "an attach that waited takes the interface that was made anew" made_anew_during_attach
 finish
