@@ -36,7 +36,7 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	    -Wformat=2 -Wundef $(if $(FUZZ),-Wno-format-nonliteral)
-PACKAGES := libxdp libbpf libmnl json-c yaml-0.1 ncurses libmicrohttpd
+PACKAGES := libxdp libbpf libnl-3.0 json-c yaml-0.1 ncurses libmicrohttpd
 CFLAGS   ?= $(if $(SANITIZE)$(FUZZ),-O1 -g -fno-omit-frame-pointer $(SANITIZERS),-O2 -g)
 SANITIZERS := $(if $(FUZZ),-fsanitize=fuzzer-no-link) -fsanitize=address,undefined -fno-sanitize-recover=all
 # Asked once; what is missing is said by the target `tools`.

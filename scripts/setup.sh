@@ -22,7 +22,7 @@ build header  stdio.h       libc6-dev
 build header  linux/bpf.h   linux-libc-dev
 build library libbpf        libbpf-dev
 build library libxdp        libxdp-dev
-build library libmnl        libmnl-dev
+build library libnl-3.0     libnl-3-dev
 build library json-c        libjson-c-dev
 build library yaml-0.1      libyaml-dev
 build library ncurses       libncurses-dev

@@ -3,177 +3,94 @@
 #include "netdev.h"
 
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <netlink/attr.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include "netlink.h"
 #include "units.h"
 
-#define ANSWER_SIZE   32768 /* what the kernel fills at most in one datagram of a dump */
-#define NAME_MAX_SIZE 128   /* ALTIFNAMSIZ: alternative names are longer than IF_NAMESIZE */
-#define DUMP_ATTEMPTS 10
+#define NAME_MAX_SIZE 128 /* ALTIFNAMSIZ: alternative names are longer than IF_NAMESIZE */
 #define NAMES_TO_LIST 8
 
 /* ---- one message -> struct netdev ---- */
 
 static void copy_name(char *to, size_t size, const struct nlattr *attribute)
 {
-	snprintf(to, size, "%.*s", (int)mnl_attr_get_payload_len(attribute),
-		 mnl_attr_get_str(attribute));
+	if (attribute)
+		nla_strlcpy(to, attribute, size);
 }
 
-static int read_link_info(const struct nlattr *attribute, void *data)
+/* That of an interface which is gone or unknown is left empty. */
+static void copy_name_of_index(char to[IF_NAMESIZE], const struct nlattr *attribute)
 {
-	struct netdev *netdev = data;
-
-	switch (mnl_attr_get_type(attribute)) {
-	case IFLA_INFO_KIND:
-		copy_name(netdev->kind, sizeof(netdev->kind), attribute);
-		break;
-	case IFLA_INFO_SLAVE_KIND:
-		copy_name(netdev->master_kind, sizeof(netdev->master_kind), attribute);
-		break;
-	}
-	return MNL_CB_OK;
+	if (attribute)
+		if_indextoname(nla_get_u32(attribute), to);
 }
 
-static void read_stats(struct netdev *netdev, const struct nlattr *attribute)
+static void read_link_info(struct netdev *netdev, struct nlattr *attribute)
+{
+	struct nlattr *info[IFLA_INFO_MAX + 1];
+
+	if (!attribute || nla_parse_nested(info, IFLA_INFO_MAX, attribute, NULL))
+		return;
+	copy_name(netdev->kind, sizeof(netdev->kind), info[IFLA_INFO_KIND]);
+	copy_name(netdev->master_kind, sizeof(netdev->master_kind), info[IFLA_INFO_SLAVE_KIND]);
+}
+
+static void read_attributes(struct netdev *netdev, struct nlattr *const *attributes)
 {
 	struct rtnl_link_stats64 stats = {0};
-	size_t size = mnl_attr_get_payload_len(attribute);
 
+	copy_name(netdev->name, sizeof(netdev->name), attributes[IFLA_IFNAME]);
+	read_link_info(netdev, attributes[IFLA_LINKINFO]);
+	nla_memcpy(&netdev->mtu, attributes[IFLA_MTU], sizeof(netdev->mtu));
+	nla_memcpy(&netdev->rx_queues, attributes[IFLA_NUM_RX_QUEUES], sizeof(netdev->rx_queues));
+	nla_memcpy(&netdev->tx_queues, attributes[IFLA_NUM_TX_QUEUES], sizeof(netdev->tx_queues));
+	copy_name_of_index(netdev->master, attributes[IFLA_MASTER]);
+	/* Otherwise the number is of another namespace; that of a veth is its peer's. */
+	if (!attributes[IFLA_LINK_NETNSID] && strcmp(netdev->kind, "veth"))
+		copy_name_of_index(netdev->lower, attributes[IFLA_LINK]);
 	/* Copied: the payload is only 4-byte aligned, and older kernels send fewer fields. */
-	memcpy(&stats, mnl_attr_get_payload(attribute),
-	       size < sizeof(stats) ? size : sizeof(stats));
+	nla_memcpy(&stats, attributes[IFLA_STATS64], sizeof(stats));
 	netdev->rx_packets = stats.rx_packets;
 	netdev->rx_bytes = stats.rx_bytes;
 }
 
-static int read_attribute(const struct nlattr *attribute, void *data)
+static int read_link(struct nlmsghdr *message, void *netdev_at)
 {
-	struct netdev *netdev = data;
+	const struct ifinfomsg *link = nlmsg_data(message);
+	struct nlattr *attributes[IFLA_MAX + 1];
+	struct netdev *netdev = netdev_at;
 
-	switch (mnl_attr_get_type(attribute)) {
-	case IFLA_IFNAME:
-		copy_name(netdev->name, sizeof(netdev->name), attribute);
-		break;
-	case IFLA_MTU:
-		netdev->mtu = mnl_attr_get_u32(attribute);
-		break;
-	case IFLA_NUM_RX_QUEUES:
-		netdev->rx_queues = mnl_attr_get_u32(attribute);
-		break;
-	case IFLA_NUM_TX_QUEUES:
-		netdev->tx_queues = mnl_attr_get_u32(attribute);
-		break;
-	case IFLA_MASTER:
-		/* Gone or unknown leaves the name empty. */
-		if_indextoname(mnl_attr_get_u32(attribute), netdev->master);
-		break;
-	case IFLA_LINK:
-		if_indextoname(mnl_attr_get_u32(attribute), netdev->lower);
-		break;
-	case IFLA_LINK_NETNSID: /* comes later: the number is of another namespace */
-		netdev->lower[0] = '\0';
-		break;
-	case IFLA_STATS64:
-		read_stats(netdev, attribute);
-		break;
-	case IFLA_LINKINFO:
-		mnl_attr_parse_nested(attribute, read_link_info, netdev);
-		break;
-	}
-	return MNL_CB_OK;
-}
-
-static void read_link(const struct nlmsghdr *message, struct netdev *netdev)
-{
-	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
-
+	if (nlmsg_parse(message, sizeof(*link), attributes, IFLA_MAX, NULL))
+		return -EBADMSG;
 	memset(netdev, 0, sizeof(*netdev));
 	netdev->ifindex = (unsigned int)link->ifi_index;
 	netdev->type = link->ifi_type;
 	netdev->up = link->ifi_flags & IFF_UP;
-	mnl_attr_parse(message, sizeof(*link), read_attribute, netdev);
-	if (!strcmp(netdev->kind, "veth")) /* that is its peer */
-		netdev->lower[0] = '\0';
-}
-
-/* ---- requests ---- */
-
-struct request {
-	char buffer[1024];
-	struct nlmsghdr *message;
-};
-
-static void request_links(struct request *request, uint16_t flags)
-{
-	memset(request, 0, sizeof(*request));
-	request->message = mnl_nlmsg_put_header(request->buffer);
-	request->message->nlmsg_type = RTM_GETLINK;
-	request->message->nlmsg_flags = NLM_F_REQUEST | flags;
-	request->message->nlmsg_seq = 1;
-	mnl_nlmsg_put_extra_header(request->message, sizeof(struct ifinfomsg));
-}
-
-static int receive_answer(struct mnl_socket *socket, mnl_cb_t each, void *data)
-{
-	char buffer[ANSWER_SIZE];
-	ssize_t length;
-	int more;
-
-	do {
-		length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
-		if (length < 0)
-			return -errno;
-		more = mnl_cb_run(buffer, (size_t)length, 1, mnl_socket_get_portid(socket), each,
-				  data);
-		if (more < 0)
-			return -errno;
-	} while (more > MNL_CB_STOP);
+	read_attributes(netdev, attributes);
 	return 0;
-}
-
-static int ask(const struct request *request, mnl_cb_t each, void *data)
-{
-	struct mnl_socket *socket;
-	int err = 0;
-
-	socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	if (!socket)
-		return -errno;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-	    mnl_socket_sendto(socket, request->message, request->message->nlmsg_len) < 0)
-		err = -errno;
-	if (!err)
-		err = receive_answer(socket, each, data);
-	mnl_socket_close(socket);
-	return err;
-}
-
-static int keep_link(const struct nlmsghdr *message, void *data)
-{
-	read_link(message, data);
-	return MNL_CB_STOP;
 }
 
 static int find_quietly(const char *name, struct netdev *netdev)
 {
-	struct request request;
 	size_t length = strlen(name);
+	struct nl_msg *request;
 	int err;
 
 	/* The kernel would call these names malformed; for the user they just don't exist. */
 	if (!length || length >= NAME_MAX_SIZE)
 		return -ENODEV;
-	request_links(&request, 0);
-	mnl_attr_put_strz(request.message, length < IF_NAMESIZE ? IFLA_IFNAME : IFLA_ALT_IFNAME,
-			  name);
-	err = ask(&request, keep_link, netdev);
+	request = netlink_request(RTM_GETLINK, 0);
+	if (request)
+		nla_put_string(request, length < IF_NAMESIZE ? IFLA_IFNAME : IFLA_ALT_IFNAME, name);
+	err = netlink_ask(request, read_link, netdev);
 	/* Before alternative names (5.5) a long name is an invalid one. */
 	return err == -EINVAL ? -ENODEV : err;
 }
@@ -186,7 +103,7 @@ struct netdevs {
 	size_t room;
 };
 
-static int append_link(const struct nlmsghdr *message, void *data)
+static int append_link(struct nlmsghdr *message, void *data)
 {
 	struct netdevs *netdevs = data;
 
@@ -195,27 +112,25 @@ static int append_link(const struct nlmsghdr *message, void *data)
 		struct netdev *all = reallocarray(netdevs->all, room, sizeof(*all));
 
 		if (!all)
-			return MNL_CB_ERROR;
+			return -ENOMEM;
 		netdevs->all = all;
 		netdevs->room = room;
 	}
-	read_link(message, &netdevs->all[netdevs->count++]);
-	return MNL_CB_OK;
+	return read_link(message, &netdevs->all[netdevs->count++]);
+}
+
+static void forget_links(void *data)
+{
+	struct netdevs *netdevs = data;
+
+	netdevs->count = 0;
 }
 
 int netdev_list(struct netdev **list)
 {
 	struct netdevs netdevs = {0};
-	struct request request;
-	int attempts = DUMP_ATTEMPTS;
-	int err;
+	int err = netlink_dump(RTM_GETLINK, forget_links, append_link, &netdevs);
 
-	request_links(&request, NLM_F_DUMP);
-	/* EINTR: interfaces came or went during the dump, so it may have missed some. */
-	do {
-		netdevs.count = 0;
-		err = ask(&request, append_link, &netdevs);
-	} while (err == -EINTR && --attempts);
 	if (err) {
 		free(netdevs.all);
 		return err;
@@ -332,14 +247,14 @@ static uint64_t now_ns(void)
 }
 
 /* Sleep until a link changes or @deadline (ns) has come. */
-static int await_change(struct mnl_socket *socket, uint64_t deadline)
+static int await_change(int socket, uint64_t deadline)
 {
-	struct pollfd wake = {.fd = mnl_socket_get_fd(socket), .events = POLLIN};
+	struct pollfd wake = {.fd = socket, .events = POLLIN};
 	uint64_t now = now_ns();
 	uint64_t left = deadline > now ? deadline - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(left / NS_PER_SECOND),
 				   .tv_nsec = (long)(left % NS_PER_SECOND)};
-	char buffer[ANSWER_SIZE];
+	char start;
 	int ready;
 
 	if (!left)
@@ -348,7 +263,7 @@ static int await_change(struct mnl_socket *socket, uint64_t deadline)
 	if (ready <= 0)
 		return ready ? -errno : -ETIMEDOUT;
 	/* What changed doesn't matter, nor whether messages were lost: the caller looks again. */
-	while (mnl_socket_recvfrom(socket, buffer, sizeof(buffer)) > 0)
+	while (recv(socket, &start, sizeof(start), MSG_DONTWAIT) > 0)
 		;
 	return 0;
 }
@@ -358,26 +273,20 @@ int netdev_wait(const char *name, uint64_t timeout_ns)
 	uint64_t now = now_ns();
 	uint64_t deadline = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 	struct netdev netdev;
-	struct mnl_socket *socket;
-	int err;
-
-	socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (!socket)
-		return -errno;
+	struct nl_sock *socket;
 	/* Subscribed before the first look, so that no interface slips in between. */
-	if (mnl_socket_bind(socket, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0) {
-		err = -errno;
-		goto close_socket;
-	}
+	int err = netlink_open(RTNLGRP_LINK, &socket);
+
+	if (err)
+		return err;
 	for (;;) {
 		err = find_quietly(name, &netdev);
 		if (err != -ENODEV)
 			break;
-		err = await_change(socket, deadline);
+		err = await_change(nl_socket_get_fd(socket), deadline);
 		if (err && err != -EINTR)
 			break;
 	}
-close_socket:
-	mnl_socket_close(socket);
+	nl_socket_free(socket);
 	return err;
 }

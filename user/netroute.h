@@ -15,9 +15,9 @@ struct route_links {
 
 /**
  * netroute_read - add what one message of a dump (RTM_NEWROUTE, RTM_NEWADDR) says of @links.
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or -EBADMSG when it is too short.
  */
-int netroute_read(const struct nlmsghdr *message, const struct route_links *links,
+int netroute_read(struct nlmsghdr *message, const struct route_links *links,
 		  struct specials *specials);
 
 /**

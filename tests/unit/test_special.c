@@ -6,9 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
-#include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <net/if_arp.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
 #include <stdio.h>
 #include <string.h>
 #include "netroute.h"
@@ -352,7 +353,7 @@ static struct message_row messages[] = {
 	 .finds = ""},
 };
 
-static void put_address(struct nlmsghdr *message, uint16_t attribute, const char *text)
+static void put_address(struct nl_msg *message, uint16_t attribute, const char *text)
 {
 	bool ipv6 = text && strchr(text, ':');
 	struct in6_addr bytes;
@@ -360,10 +361,10 @@ static void put_address(struct nlmsghdr *message, uint16_t attribute, const char
 	if (!text)
 		return;
 	assert_int_equal(inet_pton(ipv6 ? AF_INET6 : AF_INET, text, &bytes), 1);
-	mnl_attr_put(message, attribute, ipv6 ? 16 : 4, &bytes);
+	nla_put(message, attribute, ipv6 ? 16 : 4, &bytes);
 }
 
-static void put_via(struct nlmsghdr *message, const char *text)
+static void put_via(struct nl_msg *message, const char *text)
 {
 	struct {
 		uint16_t family;
@@ -374,51 +375,50 @@ static void put_via(struct nlmsghdr *message, const char *text)
 		return;
 	assert_int_equal(inet_pton(AF_INET6, text, &via.address), 1);
 	memmove((char *)&via + 2, &via.address, 16);
-	mnl_attr_put(message, RTA_VIA, 18, &via);
+	nla_put(message, RTA_VIA, 18, &via);
 }
 
-static void put_gateway(struct nlmsghdr *message, const struct hop *hop)
+static void put_gateway(struct nl_msg *message, const struct hop *hop)
 {
 	put_address(message, RTA_GATEWAY, hop->gateway);
 	put_via(message, hop->via);
 }
 
-static void put_hops(struct nlmsghdr *message, const struct hop *hops, size_t count)
+static void put_hops(struct nl_msg *message, const struct hop *hops, size_t count)
 {
-	struct nlattr *all = mnl_attr_nest_start(message, RTA_MULTIPATH);
+	struct nlattr *all = nla_nest_start(message, RTA_MULTIPATH);
 
 	for (size_t i = 0; i < count && hops[i].link; i++) {
-		struct rtnexthop *hop = mnl_nlmsg_get_payload_tail(message);
-		uint32_t before = message->nlmsg_len;
+		struct rtnexthop *hop = nlmsg_reserve(message, sizeof(*hop), NLMSG_ALIGNTO);
 
 		*hop = (struct rtnexthop){.rtnh_ifindex = (int)hops[i].link};
-		message->nlmsg_len += sizeof(*hop);
 		put_gateway(message, &hops[i]);
-		hop->rtnh_len = (unsigned short)(message->nlmsg_len - before);
+		hop->rtnh_len = (unsigned short)((char *)nlmsg_tail(nlmsg_hdr(message)) -
+						 (char *)hop);
 	}
-	mnl_attr_nest_end(message, all);
+	nla_nest_end(message, all);
 }
 
-static void put_route(struct nlmsghdr *message, const struct message_row *row)
+static void put_route(struct nl_msg *message, const struct message_row *row)
 {
-	struct rtmsg *route = mnl_nlmsg_put_extra_header(message, sizeof(*route));
+	struct rtmsg *route = nlmsg_reserve(message, sizeof(*route), NLMSG_ALIGNTO);
 
 	route->rtm_family = row->family;
 	route->rtm_dst_len = row->length;
 	route->rtm_type = row->route_type ? row->route_type : RTN_UNICAST;
-	mnl_attr_put_u32(message, RTA_TABLE, row->table ? row->table : RT_TABLE_MAIN);
+	nla_put_u32(message, RTA_TABLE, row->table ? row->table : RT_TABLE_MAIN);
 	if (row->hops[1].link) {
 		put_hops(message, row->hops, COUNT(row->hops));
 		return;
 	}
 	if (row->hops[0].link)
-		mnl_attr_put_u32(message, RTA_OIF, row->hops[0].link);
+		nla_put_u32(message, RTA_OIF, row->hops[0].link);
 	put_gateway(message, &row->hops[0]);
 }
 
-static void put_own(struct nlmsghdr *message, const struct message_row *row)
+static void put_own(struct nl_msg *message, const struct message_row *row)
 {
-	struct ifaddrmsg *address = mnl_nlmsg_put_extra_header(message, sizeof(*address));
+	struct ifaddrmsg *address = nlmsg_reserve(message, sizeof(*address), NLMSG_ALIGNTO);
 
 	address->ifa_family = row->family;
 	address->ifa_index = row->hops[0].link;
@@ -445,18 +445,19 @@ static void reads_message(void **state)
 {
 	static const struct route_links links = {LINK, MASTER};
 	const struct message_row *row = *state;
-	char buffer[512] __attribute__((aligned(8))) = "", text[512];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct nl_msg *message = nlmsg_alloc_simple(row->type, 0);
 	struct specials specials = {0};
+	char text[512];
 
-	message->nlmsg_type = row->type;
+	assert_non_null(message);
 	if (row->type == RTM_NEWADDR)
 		put_own(message, row);
 	else
 		put_route(message, row);
-	assert_int_equal(netroute_read(message, &links, &specials), 0);
+	assert_int_equal(netroute_read(nlmsg_hdr(message), &links, &specials), 0);
 	list_specials(&specials, text, sizeof(text));
 	specials_free(&specials);
+	nlmsg_free(message);
 	assert_string_equal(text, row->finds);
 }
 
@@ -464,17 +465,17 @@ static void reads_message(void **state)
 static void no_master_is_no_interface(void **state)
 {
 	static const struct route_links links = {LINK, 0};
-	char buffer[256] __attribute__((aligned(8))) = "";
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct nl_msg *message = nlmsg_alloc_simple(RTM_NEWADDR, 0);
 	struct message_row row = {.family = AF_INET, .local = OWN, .address = OWN};
 	struct specials specials = {0};
 
 	(void)state;
-	message->nlmsg_type = RTM_NEWADDR;
+	assert_non_null(message);
 	put_own(message, &row);
-	assert_int_equal(netroute_read(message, &links, &specials), 0);
+	assert_int_equal(netroute_read(nlmsg_hdr(message), &links, &specials), 0);
 	assert_int_equal(specials.count, 0);
 	specials_free(&specials);
+	nlmsg_free(message);
 }
 
 static void loopback_has_none(void **state)
