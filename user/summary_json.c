@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A summary as JSON: keys are added, never renamed. */
+/* A summary as JSON: keys are added, never renamed; what a limiter has not is null. */
 #include "event_print.h"
 #include "json.h"
 #include "summary.h"
@@ -68,6 +68,9 @@ static void put_table(struct json_object *object, const struct summary *summary)
 	if (summary->config.flat) {
 		json_put_number(table, "unrecorded_packets", events->unrecorded);
 		json_put_number(table, "fingerprint_bits", summary_fingerprint_bits(summary));
+	} else {
+		json_put_null(table, "unrecorded_packets");
+		json_put_null(table, "fingerprint_bits");
 	}
 	json_put_number(table, "ipv4_prefix", summary->table.ipv4_prefix);
 	json_put_number(table, "ipv6_prefix", summary->table.ipv6_prefix);
@@ -202,6 +205,8 @@ struct json_object *summary_json(const struct summary *summary)
 	json_put_number(object, "program_id", summary->attachment.program_id);
 	if (summary->attachment.dispatcher_id)
 		put_members(object, &summary->attachment);
+	else
+		json_put_null(object, "members");
 	json_put_bool(object, "dry_run", summary->config.dry_run);
 	json_put_number(object, "attached_at", summary->config.attached_ns / NS_PER_SECOND);
 	json_put_number(object, "attached_seconds", summary->attached_seconds);

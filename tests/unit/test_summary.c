@@ -427,6 +427,37 @@ static void test_json_keys(void **state)
 	json_object_put(object);
 }
 
+/* The same keys for every limiter: what it has not is null. */
+static void test_json_nulls(void **state)
+{
+	static const char *const keys[] = {"shared_name", "evicted_live", "gate",
+					   "unrecorded_packets", "fingerprint_bits"};
+	struct summary lru = healthy(), flat = healthy();
+	struct json_object *objects[2], *table[2], *members, *value;
+
+	(void)state;
+	flat.config.flat = true;
+	flat.table.blocks = 16;
+	flat.attachment.dispatcher_id = 9;
+	objects[0] = summary_json(&lru);
+	objects[1] = summary_json(&flat);
+	assert_true(json_object_object_get_ex(objects[0], "members", &members));
+	assert_null(members);
+	for (size_t i = 0; i < COUNT(objects); i++)
+		json_object_object_get_ex(objects[i], "table", &table[i]);
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!json_object_object_get_ex(table[0], keys[i], &value))
+			fail_msg("no key '%s'", keys[i]);
+		assert_null(value);
+	}
+	for (size_t i = 0; i < COUNT(objects); i++)
+		assert_int_equal(json_object_object_length(objects[i]),
+				 json_object_object_length(objects[!i]));
+	assert_int_equal(json_object_object_length(table[0]), json_object_object_length(table[1]));
+	json_object_put(objects[0]);
+	json_object_put(objects[1]);
+}
+
 /* Every reason has a text and a name of its own, in the order of the enumeration. */
 static void test_reasons(void **state)
 {
@@ -453,6 +484,8 @@ static const struct CMUnitTest plain[] = {
 	{.name = "totals: passed includes what would have been dropped; all adds up",
 	 .test_func = test_totals},
 	{.name = "JSON: the documented keys, and every reason", .test_func = test_json_keys},
+	{.name = "JSON: the same keys for every limiter, null where it has nothing",
+	 .test_func = test_json_nulls},
 	{.name = "check: members of a table with two policies, under the longest names",
 	 .test_func = test_apart},
 	{.name = "the longest warning is not cut", .test_func = test_longest_warning},
