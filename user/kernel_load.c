@@ -109,15 +109,12 @@ static int compile(const struct policy *policy, const struct attach_target *targ
  */
 static int keep_text(const struct policy *policy, struct loaded *loaded)
 {
-	char *text = NULL;
-	size_t size = 0;
+	char *text;
+	size_t size;
 	uint32_t index = 0;
-	FILE *out = open_memstream(&text, &size);
-	int err = out ? policy_print(policy, out) : -errno;
+	int err = policy_to_text(policy, &text, &size);
 	int map = -1;
 
-	if (out && fclose(out) && !err)
-		err = -errno;
 	if (!err) {
 		map = bpf_map_create(BPF_MAP_TYPE_ARRAY, map_names[MAP_TEXT], sizeof(index),
 				     size + 1, 1, NULL);

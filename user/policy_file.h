@@ -25,4 +25,7 @@ int policy_read(const char *path, struct policy *policy, struct findings *findin
  */
 int policy_print(const struct policy *policy, FILE *out);
 
+/** policy_to_text - the same to *@text, which free() takes in every case: 0 or -errno. */
+int policy_to_text(const struct policy *policy, char **text, size_t *size);
+
 #endif

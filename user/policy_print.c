@@ -262,3 +262,16 @@ int policy_print(const struct policy *policy, FILE *out)
 		return errno ? -errno : -EIO;
 	return 0;
 }
+
+int policy_to_text(const struct policy *policy, char **text, size_t *size)
+{
+	FILE *out;
+	int err;
+
+	*text = NULL;
+	out = open_memstream(text, size);
+	err = out ? policy_print(policy, out) : -errno;
+	if (out && fclose(out) && !err)
+		err = -errno;
+	return err;
+}

@@ -135,17 +135,6 @@ static int refuse_others(const struct attach_request *request, struct complaint 
 
 /* ---- one policy for all ---- */
 
-static int print_text(const struct policy *policy, char **text)
-{
-	size_t size;
-	FILE *out = open_memstream(text, &size);
-	int err = out ? policy_print(policy, out) : -errno;
-
-	if (out && fclose(out) && !err)
-		err = -errno;
-	return err;
-}
-
 static int runs_policy(const struct netdev *netdev, const char *text, bool *same)
 {
 	struct running running;
@@ -165,9 +154,10 @@ static int runs_policy(const struct netdev *netdev, const char *text, bool *same
 static int compare_policies(const struct attach_request *request, const struct members *members,
 			    struct complaint *why)
 {
-	char *text = NULL;
+	char *text;
+	size_t size;
 	bool same = true;
-	int err = print_text(request->policy, &text);
+	int err = policy_to_text(request->policy, &text, &size);
 
 	for (size_t i = 0; i < members->count && !err && same; i++)
 		err = runs_policy(&members->list[i].netdev, text, &same);
