@@ -131,14 +131,12 @@ static void judge_sharing(const struct check *check, const struct facts *facts,
 	if (!could_ask(check, &facts->machine, finding))
 		return;
 	if (facts->machine.there[ABILITY_EXTEND] > 0) {
-		finding_value(
-			finding,
-			"other XDP programs can stand beside ours, in a dispatcher of libxdp");
+		finding_value(finding,
+			      "with other XDP programs in a dispatcher of libxdp: --shared");
 		return;
 	}
-	finding_value(finding,
-		      "one XDP program an interface: this kernel lets none extend another");
-	finding_advise(finding, FINDING_INFO, "attach refuses --shared here");
+	finding_value(finding, "one XDP program an interface: this kernel refuses --shared");
+	finding->state = FINDING_INFO;
 }
 
 /* Used where they are there; without them frames are measured more coarsely. */

@@ -245,7 +245,7 @@ static struct row rows[] = {
 	{"O-086: a dispatcher without its pins", bereft, "attached", FINDING_FIX, "'their_prog'",
 	 "xdp-loader unload eth0 --all"},
 	{"O-084: a kernel without dispatchers", no_extending, "sharing", FINDING_INFO,
-	 "one XDP program an interface", "attach refuses --shared here"},
+	 "one XDP program an interface: this kernel refuses --shared", NULL},
 	{"a kernel with them", nothing, "sharing", FINDING_OK, "dispatcher of libxdp", NULL},
 	{"no table where there is no limiter", nothing, "table", FINDING_OK, "", NULL},
 	{"a table's pressure, and the size that would do", limited, "table", FINDING_OK,
