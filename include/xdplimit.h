@@ -12,8 +12,8 @@
  *	}
  *
  * Functions that can fail return 0 or a negative errno; xdplimit_message() has the sentence. Nothing is ever
- * written to stdout or stderr, no signal is touched, and the process is never ended. Reading changes nothing
- * of what is limited.
+ * written to stdout or stderr (but by libxdp: docs/library.md), no signal is touched, and the process is never
+ * ended. Reading changes nothing of what is limited.
  *
  * Needs to be root, without any capability: docs/privileges.md. All calls on a handle are to be made in the network
  * namespace in which it was opened. Handles are independent: any number of threads may each have their

@@ -94,7 +94,7 @@ static int look(struct xdplimit *limiter)
 
 	let_go(limiter);
 	err = running_open(limiter->target.netdev.ifindex, running)
-		      ?: target_settle(&limiter->target, &settled);
+		      ?: target_settle(&limiter->target, trial_settle_quietly, &settled);
 	if (!err) {
 		limiter->found = true;
 		return 0;

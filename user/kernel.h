@@ -130,6 +130,8 @@ int attachment_find(unsigned int ifindex, struct attachment *attachment);
 int attachment_is_current(const struct attachment *attachment);
 /** Remove what is attached and ask the kernel whether it is gone: 0 or -errno. */
 int attachment_remove(const struct attachment *attachment);
+/** attachment_take_off - the same of one that is in no dispatcher. */
+int attachment_take_off(const struct attachment *attachment);
 
 /* ---- a running limiter (kernel_running.c) ---- */
 
@@ -287,6 +289,11 @@ int trial_confirm(const struct running *running);
  * former program, or none; the one on trial where the former was lost. 0 or -errno. @running is to be opened anew then.
  */
 int trial_settle(unsigned int ifindex, const struct running *running);
+/**
+ * trial_settle_quietly - the same without changing a dispatcher, for which libxdp would load programs, and print:
+ * what was on trial stays in it, idle, until the next change. -ENOENT where nothing judges then.
+ */
+int trial_settle_quietly(unsigned int ifindex, const struct running *running);
 
 /* ---- live lists (kernel_live.c) ---- */
 

@@ -189,21 +189,26 @@ static int remove_netlink(const struct attachment *attachment)
 	return bpf_xdp_detach(attachment->ifindex, flags[attachment->mode], NULL);
 }
 
-int attachment_remove(const struct attachment *attachment)
+static int check_gone(const struct attachment *attachment)
 {
 	struct attachment after;
-	int err;
+	int err = attachment_find(attachment->ifindex, &after);
 
-	if (attachment->dispatcher_id)
-		err = dispatcher_leave(attachment->ifindex, 0);
-	else if (attachment->link_id)
-		err = remove_link(attachment);
-	else
-		err = remove_netlink(attachment);
-	if (err)
-		return err;
-	err = attachment_find(attachment->ifindex, &after);
 	if (err)
 		return err;
 	return after.program_id == attachment->program_id ? -EBUSY : 0;
+}
+
+int attachment_take_off(const struct attachment *attachment)
+{
+	int err = attachment->link_id ? remove_link(attachment) : remove_netlink(attachment);
+
+	return err ?: check_gone(attachment);
+}
+
+int attachment_remove(const struct attachment *attachment)
+{
+	if (attachment->dispatcher_id)
+		return dispatcher_leave(attachment->ifindex, 0) ?: check_gone(attachment);
+	return attachment_take_off(attachment);
 }

@@ -50,7 +50,7 @@ enum trial trial_state(const struct running *running)
 	return boot_clock_ns() > deadline_ns ? TRIAL_OVER : TRIAL_RUNNING;
 }
 
-int trial_confirm(const struct running *running)
+static int end_deadline(const struct running *running)
 {
 	struct switches switches;
 	uint32_t index = 0;
@@ -61,6 +61,13 @@ int trial_confirm(const struct running *running)
 	switches.deadline_ns = 0;
 	err = write_switches(running->maps[MAP_SWITCHES], &switches);
 	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index);
+	return err;
+}
+
+int trial_confirm(const struct running *running)
+{
+	int err = end_deadline(running);
+
 	if (!err && running->attachment.dispatcher_id)
 		err = dispatcher_leave(running->attachment.ifindex, running->attachment.program_id);
 	/* Only now the former program is free. */
@@ -106,25 +113,52 @@ static int go_back(unsigned int ifindex, const struct running *running, int prog
 
 	err = err ?: switch_to_former(ifindex, running, &former);
 	err = err ?: wake_former(&former);
-	if (!err && running->attachment.dispatcher_id)
-		err = dispatcher_leave(ifindex, running->attachment.other_id);
 	err = err ?: pins_clean(ifindex, PIN_FORMER);
 	running_close(&former);
 	return err;
 }
 
+/*
+ * An array of programs that lost its pin is empty, and a member may have been taken out: what was on trial
+ * goes on judging.
+ */
+static int settle_with_previous(unsigned int ifindex, const struct running *running)
+{
+	int program = open_previous(running);
+
+	if (program == -ENOENT)
+		return end_deadline(running) ?: pins_clean(ifindex, PIN_FORMER);
+	return program < 0 ? program : go_back(ifindex, running, program);
+}
+
+int trial_settle_quietly(unsigned int ifindex, const struct running *running)
+{
+	if (running->config.has_previous)
+		return settle_with_previous(ifindex, running);
+	if (running->attachment.dispatcher_id)
+		return -ENOENT;
+	return attachment_take_off(&running->attachment) ?: pins_remove(ifindex);
+}
+
+/* Of the two that are ours the one whose generation holds stays in the dispatcher. */
+static int dismiss_other(unsigned int ifindex, const struct running *running)
+{
+	const struct attachment *there = &running->attachment;
+	struct switches switches;
+	int err = read_switches(running->maps[MAP_SWITCHES], &switches);
+
+	if (err)
+		return err;
+	return dispatcher_leave(ifindex, switches.generation == running->config.generation
+						 ? there->program_id
+						 : there->other_id);
+}
+
 int trial_settle(unsigned int ifindex, const struct running *running)
 {
-	int program;
-
+	if (!running->attachment.dispatcher_id)
+		return trial_settle_quietly(ifindex, running);
 	if (!running->config.has_previous)
 		return attachment_remove(&running->attachment) ?: pins_remove(ifindex);
-	program = open_previous(running);
-	/*
-	 * An array of programs that lost its pin is empty, and a member may have been taken out: what was
-	 * on trial goes on judging.
-	 */
-	if (program == -ENOENT)
-		return trial_confirm(running);
-	return program < 0 ? program : go_back(ifindex, running, program);
+	return settle_with_previous(ifindex, running) ?: dismiss_other(ifindex, running);
 }

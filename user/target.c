@@ -84,7 +84,7 @@ static int reopen(struct target *target)
 }
 
 /* When another command holds the lock, that one will do it; who held it before may have done it. */
-int target_settle(struct target *target, bool *settled)
+int target_settle(struct target *target, trial_settler *settle, bool *settled)
 {
 	struct complaint why;
 	int lock, err;
@@ -97,7 +97,7 @@ int target_settle(struct target *target, bool *settled)
 		return 0;
 	err = reopen(target);
 	if (!err && trial_state(&target->running) == TRIAL_OVER) {
-		err = trial_settle(target->netdev.ifindex, &target->running);
+		err = settle(target->netdev.ifindex, &target->running);
 		*settled = !err;
 		err = err ?: reopen(target);
 	}
@@ -109,7 +109,7 @@ static int settle_and_say(struct target *target)
 {
 	uint32_t tried = target->running.attachment.program_id;
 	bool settled;
-	int err = target_settle(target, &settled);
+	int err = target_settle(target, trial_settle, &settled);
 
 	if (settled)
 		report_note("%s: the policy on trial was not confirmed; %s", target->netdev.name,

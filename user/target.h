@@ -27,11 +27,14 @@ enum exit_status target_look(const char *name, struct target *target, struct com
 enum exit_status target_look_locked(const char *name, uint64_t wait_ns, struct target *target,
 				    struct complaint *why);
 
+/* trial_settle() or trial_settle_quietly() */
+typedef int trial_settler(unsigned int ifindex, const struct running *running);
+
 /**
  * target_settle - a trial that nobody confirmed is over in the kernel already; the first to see it makes
  * link and pins say so too, and @target is what runs then. 0 or -errno; *@settled: it was such a trial.
  */
-int target_settle(struct target *target, bool *settled);
+int target_settle(struct target *target, trial_settler *settle, bool *settled);
 
 /** target_open, target_open_locked - the same for a command: what is wrong goes to stderr. */
 enum exit_status target_open(const char *name, struct target *target);

@@ -67,6 +67,8 @@ symbols() {
 	expect_equal "that print, or end the process" "$(nm -D "$library/libxdplimit.so.0" |
 		grep -E ' (stderr|stdout|printf|fprintf|vfprintf|puts|exit|abort|libbpf_set_print)\b' ||
 		true)" ""
+	expect_equal "that load programs into a dispatcher, and print" "$(nm -D "$library/libxdplimit.so.0" |
+		grep -oE ' (xdp_program__(attach|detach|create|load).*|libxdp_set_print)$' || true)" ""
 	expect_equal "soname" "$(readelf -d "$library/libxdplimit.so.0" |
 		sed -n 's/.*soname: \[\(.*\)\]/\1/p')" libxdplimit.so.0
 }
