@@ -205,11 +205,11 @@ apply_under_traffic() {
 trial_goes_back() {
 	topology neighbours
 	expect attach --shared "${LIMIT[@]}"
-	expect attach "${LARGER[@]}" --confirm 8s
+	expect attach "${LARGER[@]}" --confirm 20s
 	expect_members "20 xdp_limit_chain 20 xdp_limit_chain"
 	expect_burst 80
 	expect_status 5 attach "${LIMIT[@]}"
-	wait_for 20 grep_former
+	wait_for 40 grep_former
 	expect_members "20 xdp_limit_chain"
 	expect limit status rv0 --check
 	expect_burst 0
@@ -227,9 +227,9 @@ grep_former() {
 first_trial_ends() {
 	topology neighbours
 	filter_load
-	expect attach "${LIMIT[@]}" --confirm 6s
+	expect attach "${LIMIT[@]}" --confirm 15s
 	expect_burst 50
-	wait_for 20 is_gone
+	wait_for 40 is_gone
 	expect_members "10 xdpfilt_alw_all"
 	! pinned || fail "pins are left"
 }
