@@ -12,6 +12,7 @@
 #include <xdp/libxdp.h>
 #include "kernel_log.h"
 #include "kernel_program.h"
+#include "kernel_switches.h"
 
 #define DISPATCHER "xdp_dispatcher" /* the name by which libxdp knows its own */
 
@@ -39,13 +40,12 @@ static int open_dispatcher(unsigned int ifindex, struct xdp_multiprog **dispatch
 static bool was_switched_to(unsigned int ifindex, int program, const struct config *config)
 {
 	struct switches switches = {0};
-	uint32_t index = 0;
 	int maps[MAP_COUNT];
 
 	if (config->abi != XDP_LIMIT_ABI)
 		return true; /* who can't be asked counts */
 	if (!program_maps(ifindex, program, maps))
-		bpf_map_lookup_elem(maps[MAP_SWITCHES], &index, &switches);
+		switches_read(maps, &switches);
 	for (int i = 0; i < MAP_COUNT; i++)
 		if (maps[i] >= 0)
 			close(maps[i]);

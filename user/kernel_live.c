@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "kernel_live_set.h"
 #include "kernel_object.h"
+#include "kernel_switches.h"
 
 /* ---- one entry's end on one list ---- */
 
@@ -44,25 +45,21 @@ static bool is_empty(const struct listing *listing, uint64_t now)
 
 /* ---- the word that the program reads ---- */
 
-static int read_switches(const struct running *running, struct switches *switches,
-			 struct live_lists *live)
+static int read_live(const struct running *running, struct switches *switches,
+		     struct live_lists *live)
 {
-	uint32_t index = 0;
+	int err = switches_read(running->maps, switches);
 
-	if (bpf_map_lookup_elem(running->maps[MAP_SWITCHES], &index, switches))
-		return -errno;
-	memcpy(live, &switches->live_lists, sizeof(*live));
-	return 0;
+	if (!err)
+		memcpy(live, &switches->live_lists, sizeof(*live));
+	return err;
 }
 
-static int write_switches(const struct running *running, struct switches *switches,
-			  const struct live_lists *live)
+static int write_live(const struct running *running, struct switches *switches,
+		      const struct live_lists *live)
 {
-	uint32_t index = 0;
-
 	memcpy(&switches->live_lists, live, sizeof(*live));
-	return bpf_map_update_elem(running->maps[MAP_SWITCHES], &index, switches, BPF_ANY) ? -errno
-											   : 0;
+	return switches_write(running->maps, switches);
 }
 
 /* ---- whole addresses: a hash behind a filter whose bits are only ever added ---- */
@@ -96,10 +93,10 @@ static int admit_addresses(const struct running *running, const struct policy_pr
 		if (is_whole(&prefixes[i]))
 			filter_set_address(words, running->config.seed, &prefixes[i].address);
 	err = err ?: write_words(map, words, 0, EXACT_FILTER_WORDS);
-	err = err ?: read_switches(running, &switches, &live);
+	err = err ?: read_live(running, &switches, &live);
 	if (!err) {
 		live.exact_used = 1;
-		err = write_switches(running, &switches, &live);
+		err = write_live(running, &switches, &live);
 	}
 	free(words);
 	return err;
@@ -293,7 +290,7 @@ static int switch_filter(const struct running *running, const struct live_set *s
 	struct prefix_filter filter = filter_none();
 	struct switches switches;
 	struct live_lists live;
-	int err = words ? read_switches(running, &switches, &live) : -ENOMEM;
+	int err = words ? read_live(running, &switches, &live) : -ENOMEM;
 
 	if (err) {
 		free(words);
@@ -307,7 +304,7 @@ static int switch_filter(const struct running *running, const struct live_set *s
 	err = write_words(running->maps[MAP_LIVE_PREFIX_BITS], words,
 			  filter.half ? PREFIX_FILTER_WORDS : 0, PREFIX_FILTER_WORDS);
 	live.prefixes = filter;
-	err = err ?: write_switches(running, &switches, &live);
+	err = err ?: write_live(running, &switches, &live);
 	free(words);
 	return err;
 }
@@ -470,11 +467,11 @@ static int clear_addresses(const struct running *running, int set)
 	uint64_t *words = calloc(EXACT_FILTER_WORDS, sizeof(*words));
 	struct switches switches;
 	struct live_lists live;
-	int err = words ? read_switches(running, &switches, &live) : -ENOMEM;
+	int err = words ? read_live(running, &switches, &live) : -ENOMEM;
 
 	if (!err) {
 		live.exact_used = 0;
-		err = write_switches(running, &switches, &live);
+		err = write_live(running, &switches, &live);
 	}
 	err = err ?: write_words(running->maps[MAP_LIVE_EXACT_BITS], words, 0, EXACT_FILTER_WORDS);
 	err = err ?: live_set_renew(running, set);

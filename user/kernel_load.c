@@ -15,6 +15,7 @@
 #include "kernel_dispatcher.h"
 #include "kernel_live_set.h"
 #include "kernel_object.h"
+#include "kernel_switches.h"
 #include "memory.h"
 #include "policy_file.h"
 #include "report.h"
@@ -156,10 +157,10 @@ static int keep_previous(const struct loaded *loaded, int previous_program)
 static int take_lists(const struct running *lists, struct loaded *loaded)
 {
 	struct switches switches;
-	uint32_t index = 0;
+	int err = switches_read(lists->maps, &switches);
 
-	if (bpf_map_lookup_elem(lists->maps[MAP_SWITCHES], &index, &switches))
-		return -errno;
+	if (err)
+		return err;
 	loaded->live_lists = switches.live_lists;
 	loaded->table.seed = lists->table.seed;
 	return 0;

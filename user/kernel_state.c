@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include "kernel_change.h"
+#include "kernel_switches.h"
 
 static int write_entry(int map, const void *key, const void *value)
 {
@@ -30,21 +31,20 @@ static uint64_t sweep_guards(int map, bool all)
 	return last;
 }
 
-static int write_switches(const struct loaded *loaded, uint64_t generation, uint64_t guards_end_ns,
-			  uint64_t deadline_ns)
+static int set_switches(const struct loaded *loaded, uint64_t generation, uint64_t guards_end_ns,
+			uint64_t deadline_ns)
 {
 	struct switches switches;
-	uint32_t index = 0;
-	int map = loaded->maps[MAP_SWITCHES];
+	int err = switches_read(loaded->maps, &switches);
 
-	if (bpf_map_lookup_elem(map, &index, &switches))
-		return -errno;
+	if (err)
+		return err;
 	switches.generation = generation;
 	switches.guards_end_ns = guards_end_ns;
 	switches.deadline_ns = deadline_ns;
 	if (loaded->live_lists)
 		switches.live_lists = loaded->live_lists;
-	return write_entry(map, &index, &switches);
+	return switches_write(loaded->maps, &switches);
 }
 
 static void drop_first_guard(int map)
@@ -87,18 +87,15 @@ int state_write(const struct attach_request *request, const struct loaded *loade
 	uint32_t index = 0;
 	int err = write_guard(request, loaded->maps[MAP_GUARDS], &guards_end_ns);
 
-	err = err ?: write_switches(loaded, loaded->generation, guards_end_ns, deadline_ns);
+	err = err ?: set_switches(loaded, loaded->generation, guards_end_ns, deadline_ns);
 	return err ?: write_entry(loaded->maps[MAP_TABLE], &index, &loaded->table);
 }
 
 uint64_t state_generation(const struct running *running)
 {
 	struct switches switches;
-	uint32_t index = 0;
 
-	if (bpf_map_lookup_elem(running->maps[MAP_SWITCHES], &index, &switches))
-		return 0;
-	return switches.generation;
+	return switches_read(running->maps, &switches) ? 0 : switches.generation;
 }
 
 void state_restore(const struct change *change)
@@ -109,8 +106,8 @@ void state_restore(const struct change *change)
 
 	if (!change->kept)
 		return;
-	write_switches(loaded, running->config.generation,
-		       sweep_guards(loaded->maps[MAP_GUARDS], false), 0);
+	set_switches(loaded, running->config.generation,
+		     sweep_guards(loaded->maps[MAP_GUARDS], false), 0);
 	write_entry(loaded->maps[MAP_TABLE], &index, &running->table);
 }
 

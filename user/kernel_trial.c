@@ -8,27 +8,14 @@
 #include "kernel_open.h"
 #include "kernel_pins.h"
 #include "kernel_program.h"
-
-static int read_switches(int map, struct switches *switches)
-{
-	uint32_t index = 0;
-
-	return bpf_map_lookup_elem(map, &index, switches) ? -errno : 0;
-}
-
-static int write_switches(int map, const struct switches *switches)
-{
-	uint32_t index = 0;
-
-	return bpf_map_update_elem(map, &index, switches, BPF_ANY) ? -errno : 0;
-}
+#include "kernel_switches.h"
 
 /* 0 for none. Only the newest program looks at the deadline (bpf/pipeline.h), so no other has one. */
 static uint64_t deadline_of(const struct running *running)
 {
 	struct switches switches;
 
-	if (!running->config.on_trial || read_switches(running->maps[MAP_SWITCHES], &switches) ||
+	if (!running->config.on_trial || switches_read(running->maps, &switches) ||
 	    switches.generation != running->config.generation)
 		return 0;
 	return switches.deadline_ns;
@@ -54,12 +41,12 @@ static int end_deadline(const struct running *running)
 {
 	struct switches switches;
 	uint32_t index = 0;
-	int err = read_switches(running->maps[MAP_SWITCHES], &switches);
+	int err = switches_read(running->maps, &switches);
 
 	if (err)
 		return err;
 	switches.deadline_ns = 0;
-	err = write_switches(running->maps[MAP_SWITCHES], &switches);
+	err = switches_write(running->maps, &switches);
 	bpf_map_delete_elem(running->maps[MAP_PREVIOUS], &index);
 	return err;
 }
@@ -97,13 +84,13 @@ static int open_former(unsigned int ifindex, int program, struct running *former
 static int wake_former(const struct running *former)
 {
 	struct switches switches;
-	int err = read_switches(former->maps[MAP_SWITCHES], &switches);
+	int err = switches_read(former->maps, &switches);
 
 	if (err)
 		return err;
 	switches.generation = former->config.generation;
 	switches.deadline_ns = 0;
-	return write_switches(former->maps[MAP_SWITCHES], &switches);
+	return switches_write(former->maps, &switches);
 }
 
 static int go_back(unsigned int ifindex, const struct running *running, int program)
@@ -145,7 +132,7 @@ static int dismiss_other(unsigned int ifindex, const struct running *running)
 {
 	const struct attachment *there = &running->attachment;
 	struct switches switches;
-	int err = read_switches(running->maps[MAP_SWITCHES], &switches);
+	int err = switches_read(running->maps, &switches);
 
 	if (err)
 		return err;
