@@ -269,7 +269,7 @@ const struct check machine_checks[] = {
 	{.name = "maps", .judge = judge_needed, .abilities = maps, .detail = true},
 	{.name = "helpers", .judge = judge_needed, .abilities = helpers, .detail = true},
 	{.name = "frames", .judge = judge_frames, .abilities = frames, .detail = true},
-	{.name = "sharing", .judge = judge_sharing, .abilities = sharing},
+	{.name = "sharing", .judge = judge_sharing, .abilities = sharing, .detail = true},
 	{.name = "btf", .judge = judge_types, .abilities = types},
 	{.name = "jit", .judge = judge_jit, .abilities = jit},
 	{.name = "memlock", .judge = judge_memlock},
