@@ -41,6 +41,7 @@ prog/test_flood        races of two CPUs, and the CPUs emulated take turns
 prog/test_match        arithmetic, the same on every kernel; a minute under emulation
 prog/test_prefixes     arithmetic, the same on every kernel; minutes under emulation
 prog/test_rates        arithmetic, the same on every kernel; minutes under emulation
+prog/test_swap         what of a table a new policy keeps, the same on every kernel; net/attach replaces programs
 net/buckets            sends at full speed, and emulation has none
 net/cli                the command line, the same on every kernel
 net/confirm            waits for deadlines
@@ -64,7 +65,7 @@ net/serve              HTTP, the same on every kernel
 net/serve_requests     HTTP, the same on every kernel
 net/special            the command line, the same on every kernel
 net/ssh_guard          the command line, the same on every kernel
-net/swap               sends at full speed, and emulation has none; prog/test_swap asks the kernel
+net/swap               sends at full speed, and emulation has none
 net/tcp                sends at full speed, and emulation has none
 net/top                a screen, the same on every kernel
 net/traffic            sends at full speed, and emulation has none

@@ -206,7 +206,7 @@ apply_under_traffic() {
 trial_goes_back() {
 	topology neighbours
 	expect attach --shared "${LIMIT[@]}"
-	expect attach "${LARGER[@]}" --confirm 20s
+	expect attach "${LARGER[@]}" --confirm 15s
 	expect_members "20 xdp_limit_chain 20 xdp_limit_chain"
 	expect_burst 80
 	expect_status 5 attach "${LIMIT[@]}"
@@ -228,7 +228,7 @@ grep_former() {
 first_trial_ends() {
 	topology neighbours
 	filter_load
-	expect attach "${LIMIT[@]}" --confirm 15s
+	expect attach "${LIMIT[@]}" --confirm 12s
 	expect_burst 50
 	wait_for 40 is_gone
 	expect_members "10 xdpfilt_alw_all"
