@@ -83,8 +83,8 @@ static const struct option_spec options[] = {
 // clang-format on
 
 static const char notes[] =
-	"Several interfaces each have a table of their own, or with --share-table one for all that\n"
-	"attach with its name; one that refuses leaves them all as they were. A second attach on\n"
+	"Several interfaces (at most 16) each have a table of their own, or with --share-table one for\n"
+	"all that attach with its name; one that refuses leaves them all as they were. A second attach on\n"
 	"the same interface replaces the policy in one step; buckets whose meaning is unchanged keep\n"
 	"their state. The limiter stays until `xdp-limit detach`, also when this command is long\n"
 	"gone. A packet must fit every limit; one that is dropped by one of them consumes nothing of\n"

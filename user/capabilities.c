@@ -2,6 +2,7 @@
 /* Which capabilities this process has. */
 #include "capabilities.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,4 +20,9 @@ uint64_t effective_capabilities(void)
 bool may_make_maps(void)
 {
 	return effective_capabilities() & (1ULL << CAP_BPF | 1ULL << CAP_SYS_ADMIN);
+}
+
+const char *root_hint(int err)
+{
+	return (err == -EPERM || err == -EACCES) && geteuid() ? "; run it as root" : "";
 }

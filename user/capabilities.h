@@ -11,4 +11,7 @@ uint64_t effective_capabilities(void);
 /** Whether this process may make maps: CAP_BPF, or what stands in for it. */
 bool may_make_maps(void);
 
+/** root_hint - what to add to a refused system call's error for who isn't root; else nothing. */
+const char *root_hint(int err);
+
 #endif

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include "exit_status.h"
 
-#define OPTIONS_MAX	24
-#define POSITIONALS_MAX 64
+#define OPTIONS_MAX 24
 
 struct option_spec {
 	const char *name;     /* without the dashes; NULL ends the table */
@@ -25,7 +24,7 @@ struct invocation {
 	int verbose;
 	const char *values
 		[OPTIONS_MAX]; /* by position in command->options; "" for a flag, NULL when absent */
-	const char *positionals[POSITIONALS_MAX]; /* without the command's name */
+	const char *const *positionals; /* without the command's name */
 	int positional_count;
 };
 

@@ -18,8 +18,9 @@
 static void judge_device(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
 {
-	static const char *const without_xdp[] = {"bridge", "vlan",   "macvlan", "ipvlan",
-						  "vxlan",  "geneve", "dummy",	 "wireguard"};
+	static const char *const without_xdp[] = {"bridge", "vlan",    "macvlan",
+						  "ipvlan", "macvtap", "vxlan",
+						  "geneve", "dummy",   "wireguard"};
 	const struct netdev *netdev = &facts->interface.netdev;
 	const struct netdev_hardware *hardware = &facts->interface.hardware;
 	struct complaint why;
@@ -30,7 +31,10 @@ static void judge_device(const struct check *check, const struct facts *facts,
 		finding_value(finding, ", kind %s", netdev->kind);
 	if (hardware->driver[0])
 		finding_value(finding, ", driver %s %s", hardware->driver, hardware->version);
-	finding_value(finding, ", %s", netdev->up ? "up" : "down");
+	finding_value(finding, ", %s",
+		      !netdev->up	? "down"
+		      : netdev->carrier ? "up"
+					: "up without a carrier");
 	if (netdev->master[0])
 		finding_value(finding, ", part of %s %s", netdev->master_kind, netdev->master);
 	for (size_t i = 0; i < COUNT(without_xdp); i++)

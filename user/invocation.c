@@ -123,6 +123,18 @@ static int parse_options(int argc, char **argv, struct invocation *invocation)
 	return err;
 }
 
+/* "IFACE..." doesn't say how many. */
+static void refuse_count(const struct command *command, int count)
+{
+	char many[64] = "";
+
+	if (count > command->positionals_max)
+		snprintf(many, sizeof(many), "%d arguments, of at most %d; ", count,
+			 command->positionals_max);
+	report_error("%susage: xdp-limit %s %s; see: xdp-limit %s --help", many, command->name,
+		     command->arguments, command->name);
+}
+
 static int take_positionals(int argc, char **argv, struct invocation *invocation)
 {
 	const struct command *command = invocation->command;
@@ -131,12 +143,10 @@ static int take_positionals(int argc, char **argv, struct invocation *invocation
 	if (!command || invocation->help || invocation->version)
 		return 0;
 	if (count < command->positionals_min || count > command->positionals_max) {
-		report_error("usage: xdp-limit %s %s; see: xdp-limit %s --help", command->name,
-			     command->arguments, command->name);
+		refuse_count(command, count);
 		return -EINVAL;
 	}
-	for (int i = 0; i < count && i < POSITIONALS_MAX; i++)
-		invocation->positionals[i] = argv[optind + 1 + i];
+	invocation->positionals = (const char *const *)&argv[optind + 1];
 	invocation->positional_count = count;
 	if (invocation->json && !command->reads) {
 		report_error("%s has no output for --json", command->name);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "capabilities.h"
 #include "kernel_pins.h"
 #include "trust.h"
 
@@ -73,10 +74,11 @@ int pins_prepare(struct complaint *why)
 		return err;
 	if (!pins_have_bpffs() &&
 	    mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
-		return complain(why, -errno, "cannot mount bpffs at " BPFFS ": %s",
-				strerror(errno));
+		return complain(why, -errno, "cannot mount bpffs at " BPFFS ": %s%s",
+				strerror(errno), root_hint(-errno));
 	if (mkdir(PIN_ROOT, 0700) && errno != EEXIST)
-		return complain(why, -errno, "cannot make " PIN_ROOT ": %s", strerror(errno));
+		return complain(why, -errno, "cannot make " PIN_ROOT ": %s%s", strerror(errno),
+				root_hint(-errno));
 	return directory_trusted(PIN_ROOT, why);
 }
 

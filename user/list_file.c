@@ -9,6 +9,11 @@
 #include "prefix.h"
 #include "trust.h"
 
+/* Memory is bounded whatever is read: /dev/zero is one line, a pipe may never end. */
+#define LINE_LONGEST 4095
+#define LIST_LONGEST \
+	(4 * LIVE_CAPACITY) /* what no list takes, even when addresses are there twice */
+
 /* The word of a line without blanks and comment; empty when there is none. */
 static char *strip(char *line)
 {
@@ -22,17 +27,47 @@ static char *strip(char *line)
 	return line;
 }
 
-static int read_line(const char *word, struct policy_prefixes *list, struct complaint *why)
+static int read_word(const char *word, struct policy_prefixes *list, struct complaint *why)
 {
 	struct policy_prefix prefix;
 	int err;
 
 	if (!*word)
 		return 0;
+	if (list->count == LIST_LONGEST)
+		return complain(why, -EINVAL, "more than %d addresses", LIST_LONGEST);
 	err = parse_prefix(word, &prefix, why);
 	if (!err && policy_add_prefix(list, &prefix))
 		err = complain(why, -ENOMEM, "not enough memory");
 	return err;
+}
+
+/* Its length without the line break, which may be one more than fits; -1 at the end of the file. */
+static ssize_t next_line(FILE *file, char line[LINE_LONGEST + 1])
+{
+	int byte = getc_unlocked(file);
+	size_t length = 0;
+
+	if (byte == EOF)
+		return -1;
+	for (; byte != EOF && byte != '\n'; byte = getc_unlocked(file)) {
+		if (length == LINE_LONGEST)
+			return LINE_LONGEST + 1;
+		line[length++] = (char)byte;
+	}
+	line[length] = '\0';
+	return (ssize_t)length;
+}
+
+static int read_line(char *line, size_t length, struct policy_prefixes *list, struct complaint *why)
+{
+	/* What is behind it would be lost; of UTF-16, whole lines. */
+	if (memchr(line, '\0', length < LINE_LONGEST ? length : LINE_LONGEST))
+		return complain(why, -EINVAL, "a zero byte; write plain text (UTF-8)");
+	if (length > LINE_LONGEST)
+		return complain(why, -EINVAL, "longer than %d bytes; write one address a line",
+				LINE_LONGEST);
+	return read_word(strip(line), list, why);
 }
 
 static int read_lines(FILE *file, const char *path, struct policy_prefixes *list,
@@ -40,24 +75,18 @@ static int read_lines(FILE *file, const char *path, struct policy_prefixes *list
 {
 	struct complaint detail;
 	unsigned long number = 0;
-	char *line = NULL;
-	size_t room = 0;
+	char line[LINE_LONGEST + 1];
 	ssize_t length;
 	int err = 0;
 
-	while (!err && (length = getline(&line, &room, file)) >= 0) {
+	while (!err && (length = next_line(file, line)) >= 0) {
 		number++;
-		/* What is behind it would be lost; of UTF-16, whole lines. */
-		if (memchr(line, '\0', (size_t)length))
-			err = complain(&detail, -EINVAL, "a zero byte; write plain text (UTF-8)");
-		else
-			err = read_line(strip(line), list, &detail);
+		err = read_line(line, (size_t)length, list, &detail);
 		if (err)
 			complain(why, err, "%s:%lu: %s", path, number, detail.text);
 	}
 	if (!err && ferror(file))
 		err = complain(why, -EIO, "cannot read %s: %s", path, strerror(errno));
-	free(line);
 	return err;
 }
 

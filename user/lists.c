@@ -2,6 +2,7 @@
 /* xdp-limit allow, deny, ban: the live lists. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,9 @@ static int take_prefixes(const struct invocation *invocation, struct list_change
 	if (!err && file)
 		err = list_file_read(file, &change->prefixes, why);
 	if (!err && !change->prefixes.count)
-		err = complain(why, -EINVAL,
-			       "nothing to change: give addresses, prefixes or --file");
+		err = file ? complain(why, -EINVAL, "nothing to change: no address in %s", file)
+			   : complain(why, -EINVAL,
+				      "nothing to change: give addresses, prefixes or --file");
 	return err;
 }
 
@@ -161,11 +163,26 @@ static enum exit_status change(const struct invocation *invocation, struct list_
 	return status;
 }
 
+/* As if it looked for an address, whoever asks for one would take any output for a yes. */
+static bool asks_for_more(const struct invocation *invocation)
+{
+	return invocation->positional_count > 2 || invocation->values[OPTION_FILE] ||
+	       invocation->values[OPTION_FOR];
+}
+
 static enum exit_status list(const struct invocation *invocation, enum live_list live_list)
 {
 	struct target target;
-	enum exit_status status = target_open(invocation->positionals[0], &target);
+	enum exit_status status;
 
+	if (asks_for_more(invocation)) {
+		report_error(
+			"list takes no addresses and no options; of one address: xdp-limit get "
+			"%s ADDRESS",
+			invocation->positionals[0]);
+		return EXIT_USAGE;
+	}
+	status = target_open(invocation->positionals[0], &target);
 	if (status != EXIT_DONE)
 		return status;
 	status = print_list(&target, live_list, invocation->json);
@@ -210,7 +227,7 @@ static const char notes[] =
 		.summary = what,                                                          \
 		.notes = notes,                                                           \
 		.positionals_min = 2,                                                     \
-		.positionals_max = POSITIONALS_MAX,                                       \
+		.positionals_max = INT_MAX,                                               \
 		.reads = true,                                                            \
 		.options = options,                                                       \
 		.run = run_##verb,                                                        \

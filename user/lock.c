@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "capabilities.h"
 #include "trust.h"
 #include "units.h"
 
@@ -24,13 +25,15 @@ static int open_directory(struct complaint *why)
 	int fd, err;
 
 	if (mkdir(LOCK_DIRECTORY, 0700) && errno != EEXIST)
-		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s", strerror(errno));
+		return complain(why, -errno, "cannot make " LOCK_DIRECTORY ": %s%s",
+				strerror(errno), root_hint(-errno));
 	err = directory_trusted(LOCK_DIRECTORY, why);
 	if (err)
 		return err;
 	fd = open(LOCK_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &info))
-		err = complain(why, -errno, "cannot open " LOCK_DIRECTORY ": %s", strerror(errno));
+		err = complain(why, -errno, "cannot open " LOCK_DIRECTORY ": %s%s", strerror(errno),
+			       root_hint(-errno));
 	else
 		err = directory_info_trusted(LOCK_DIRECTORY, &info, why);
 	if (err && fd >= 0)

@@ -52,6 +52,7 @@ static void read_attributes(struct netdev *netdev, struct nlattr *const *attribu
 	nla_memcpy(&netdev->mtu, attributes[IFLA_MTU], sizeof(netdev->mtu));
 	nla_memcpy(&netdev->rx_queues, attributes[IFLA_NUM_RX_QUEUES], sizeof(netdev->rx_queues));
 	nla_memcpy(&netdev->tx_queues, attributes[IFLA_NUM_TX_QUEUES], sizeof(netdev->tx_queues));
+	netdev->carrier = attributes[IFLA_CARRIER] && nla_get_u8(attributes[IFLA_CARRIER]);
 	copy_name_of_index(netdev->master, attributes[IFLA_MASTER]);
 	/* Otherwise the number is of another namespace; that of a veth is its peer's. */
 	if (!attributes[IFLA_LINK_NETNSID] && strcmp(netdev->kind, "veth"))

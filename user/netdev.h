@@ -21,6 +21,7 @@ struct netdev {
 	unsigned int rx_queues;
 	unsigned int tx_queues;
 	bool up;
+	bool carrier;
 	uint64_t rx_packets; /* IFLA_STATS64 */
 	uint64_t rx_bytes;
 };

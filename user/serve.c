@@ -2,6 +2,7 @@
 /* xdp-limit serve: metrics, and what the commands say, over HTTP. */
 #include <errno.h>
 #include <linux/capability.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,7 +185,10 @@ static int try_reading(struct service *service, struct complaint *why)
 				permission_hint(err));
 	for (size_t i = 0; i < service->known_count; i++)
 		any |= service->known[i].attached;
-	if (!any)
+	if (!any && service->unreadable.ifindex)
+		report_warning("cannot read what is attached to %s: %s%s", service->unreadable.name,
+			       strerror(EPERM), permission_hint(-EPERM));
+	else if (!any)
 		report_note("no limiter is attached so far; it will be seen when one is");
 	return 0;
 }
@@ -227,7 +231,7 @@ const struct command command_serve = {
 		"/v1/ban, /v1/allow and /v1/deny; POST and DELETE change them, with the token of --token-file.\n"
 		"All of it: docs/monitoring/http.md.",
 	.positionals_min = 0,
-	.positionals_max = POSITIONALS_MAX,
+	.positionals_max = INT_MAX,
 	.enters = true,
 	.options = options,
 	.run = run,

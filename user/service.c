@@ -57,6 +57,8 @@ static int note_attached(const struct netdev *netdev, int err, void *context)
 	}
 	if (known)
 		known->attached = true;
+	else if (err)
+		service->unreadable = *netdev;
 	return 0;
 }
 
@@ -78,6 +80,7 @@ int service_refresh(struct service *service)
 {
 	int err;
 
+	service->unreadable.ifindex = 0;
 	for (size_t i = 0; i < service->known_count; i++)
 		service->known[i].attached = false;
 	err = attached_visit(note_attached, service);

@@ -20,7 +20,8 @@ struct known_interface {
 struct service {
 	struct known_interface *known;
 	size_t known_count;
-	bool all; /* no interface was named: those that have a limiter */
+	bool all;		  /* no interface was named: those that have a limiter */
+	struct netdev unreadable; /* one of the others where nobody lets us look; ifindex 0: none */
 	struct token token;
 	uint64_t top;	     /* sources to name in /metrics */
 	bool run_statistics; /* the kernel measures programs */

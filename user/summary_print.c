@@ -73,7 +73,7 @@ static void print_shared(const struct summary *summary)
 	printf("  shared table %s, ", summary->table.shared_name);
 	for (size_t i = 0; i < summary->shared_count; i++)
 		printf("%s%s", i ? ", " : "with ", summary->shared_with[i]);
-	puts(summary->shared_count ? "" : "with nobody else now");
+	puts(summary->shared_count ? "" : "with nobody else in this network namespace");
 }
 
 static void print_table(const struct summary *summary)

@@ -50,6 +50,11 @@ with_limiter() {
 		2 reset rv0 nosuch
 		2 reset rv0 $CLI4 $CLI6
 		2 attach rv0 --rate nosuch
+		0 ban rv0 add $(seq -s ' ' -f '198.18.0.%g' 1 200)
+		0 ban rv0 list
+		2 ban rv0 list 198.18.0.1
+		2 ban rv0 list --for 1h
+		2 deny rv0 list --file /dev/null
 		0 detach rv0
 	END
 }
@@ -59,6 +64,7 @@ without_limiter() {
 	statuses <<-END
 		0 status
 		0 status --json
+		2 attach $(seq -s ' ' -f 'rv%g' 1 17) --rate 5/s
 		3 status rv0
 		3 status nosuch
 		3 sources rv0

@@ -254,6 +254,11 @@ doctor_says() {
 	expect_status 0 limit_with "$LOADING sys_admin" doctor rv0
 }
 
+as_nobody() {
+	nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups --bounding-set=-all \
+		--inh-caps=-all "$XDP_LIMIT" "$@"
+}
+
 no_root() {
 	clean
 	policy 1/h
@@ -261,9 +266,18 @@ no_root() {
 	expect attach --rate 100/s "${SMALL[@]}"
 	expect_status 0 with "setuid setgid" setpriv --reuid 65534 --clear-groups "$XDP_LIMIT" \
 		check "$SCRATCH/rv0.yaml"
-	expect_status 1 nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
-		--bounding-set=-all --inh-caps=-all "$XDP_LIMIT" status rv0
+	expect_status 1 as_nobody status rv0
 	expect_stderr "cannot read what is attached to rv0: .*run it as root, to whom its pins belong"
+	# Which one is first depends on the mode of the machine's bpffs.
+	expect_status 1 as_nobody attach rv0 --rate 100/s
+	expect_stderr "cannot (make|open) /(sys/fs/bpf|run)/xdp-limit: Permission denied; run it as root"
+	expect_status 1 as_nobody detach rv0
+	expect_stderr "cannot (make|open) /run/xdp-limit: Permission denied; run it as root"
+	background SERVER nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
+		"$XDP_LIMIT" serve --listen 127.0.0.1:0 2>"$SCRATCH/serve.log"
+	wait_for 5 grep -q 'serving on http' "$SCRATCH/serve.log"
+	grep -q "cannot read what is attached to rv0: .*run it as root" "$SCRATCH/serve.log" ||
+		fail "serve says: $(cat "$SCRATCH/serve.log")"
 }
 
 # ---- without pins --------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ static void make_healthy(struct facts *facts)
 						.rx_queues = 4,
 						.tx_queues = 4,
 						.up = true,
+						.carrier = true,
 					},
 				.hardware =
 					{
@@ -100,6 +101,7 @@ CHANGE(lockdown, snprintf(machine->lockdown, sizeof(machine->lockdown), "integri
 CHANGE(jumbo, netdev->mtu = 9000)
 CHANGE(jumbo_5_15, netdev->mtu = 9000; linux_5_15(facts))
 CHANGE(loopback, netdev->mtu = 65536; netdev->type = ARPHRD_LOOPBACK)
+CHANGE(no_carrier, netdev->carrier = false)
 CHANGE(bridge, snprintf(netdev->kind, sizeof(netdev->kind), "bridge"))
 CHANGE(tun, netdev->type = ARPHRD_NONE; snprintf(netdev->kind, sizeof(netdev->kind), "tun"))
 CHANGE(bond_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "bond");
@@ -208,6 +210,7 @@ static struct row rows[] = {
 	 "ethtool -L eth0 combined 4"},
 	{"ena with half of its queues", ena_half, "queues", FINDING_OK, "4 combined", NULL},
 	{"more queues than CPUs", many_queues, "queues", FINDING_INFO, "8 combined", "CPUs"},
+	{"a cable that isn't there", no_carrier, "device", FINDING_OK, "up without a carrier", NULL},
 	{"a bridge", bridge, "device", FINDING_INFO, "kind bridge", "--mode generic"},
 	{"O-060: the port of a bond", bond_port, "device", FINDING_FIX, "part of bond bond0",
 	 "attach to bond0"},

@@ -28,6 +28,11 @@ struct file_case {
 	const char *says;     /* behind the file's name */
 };
 
+#define LINE_LONGEST 4095
+
+/* An address and a comment. */
+static char longest_line[LINE_LONGEST + 1];
+
 static const struct file_case cases[] = {
 	{"an empty file", TEXT(""), "", NULL},
 	{"comments and blank lines", TEXT("# all of it\n\n \t\n"), "", NULL},
@@ -45,6 +50,9 @@ static const struct file_case cases[] = {
 	      "192.0.2.2\n"),
 	 NULL, ":2: a zero byte"},
 	{"a zero byte in a comment", TEXT("# \0\n"), NULL, ":1: a zero byte"},
+	{"the longest line", longest_line, LINE_LONGEST, "192.0.2.1 ", NULL},
+	{"a line that is longer, as of a file that is no list", longest_line, LINE_LONGEST + 1,
+	 NULL, ":1: longer than 4095 bytes"},
 	{"an escape sequence is not shown", TEXT("\033[2J\302\233\n"), NULL,
 	 ":1: \"?[2J??\" is not"},
 };
@@ -90,6 +98,8 @@ int main(void)
 {
 	struct CMUnitTest tests[COUNT(cases)];
 
+	memset(longest_line, '#', sizeof(longest_line));
+	memcpy(longest_line, TEXT("192.0.2.1"));
 	for (size_t i = 0; i < COUNT(cases); i++)
 		tests[i] = (struct CMUnitTest){.name = cases[i].name,
 					       .test_func = reads,
