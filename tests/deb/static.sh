@@ -20,13 +20,17 @@ same_program() {
 	expect_equal "help" "$OUT" "$("$DYNAMIC" attach --help)"
 }
 
-limits() {
+attached_by_it() {
 	XDP_LIMIT=$STATIC
 	topology neighbours
 	run_policy <<-END
 		table: {sources: 1024}
 		limits: [{name: default, rate: 1/h, burst: 50}]
 	END
+}
+
+limits() {
+	attached_by_it
 	expect_ours
 	passes 50 --frame udp4 --count 80
 	# Either takes over from the other.
@@ -42,12 +46,7 @@ limits() {
 }
 
 limited() {
-	XDP_LIMIT=$STATIC
-	topology neighbours
-	run_policy <<-END
-		table: {sources: 1024}
-		limits: [{name: default, rate: 1/h, burst: 50}]
-	END
+	attached_by_it
 	send --frame udp4 --source "$CLI4" --count 80
 }
 

@@ -309,17 +309,19 @@ killed() {
 	expect_burst 80
 }
 
+# attach_killed_at CALL:NUMBER: when it stands in the dispatcher already
+attach_killed_at() {
+	FAULT=$1:SIGKILL "$FAULTY" --netns "$SRV" attach rv0 --shared "${LIMIT[@]}" 2>/dev/null || true
+	expect_members "20 xdp_limit_chain"
+}
+
 killed_at_first() {
 	[ -x "$FAULTY" ] || skip "needs $FAULTY"
 	topology neighbours
-	FAULT=rename:3:SIGKILL "$FAULTY" --netns "$SRV" attach rv0 --shared "${LIMIT[@]}" 2>/dev/null ||
-		true
-	expect_members "20 xdp_limit_chain"
+	attach_killed_at rename:3
 	expect limit detach rv0
 	! attached || fail "still attached"
-	FAULT=bpf_obj_pin:3:SIGKILL "$FAULTY" --netns "$SRV" attach rv0 --shared "${LIMIT[@]}" 2>/dev/null ||
-		true
-	expect_members "20 xdp_limit_chain"
+	attach_killed_at bpf_obj_pin:3
 	expect attach --shared "${LIMIT[@]}"
 	expect_members "20 xdp_limit_chain"
 	expect_burst 50
@@ -329,9 +331,7 @@ killed_at_first() {
 detach_all() {
 	[ -x "$FAULTY" ] || skip "needs $FAULTY"
 	topology neighbours
-	FAULT=bpf_obj_pin:3:SIGKILL "$FAULTY" --netns "$SRV" attach rv0 --shared "${LIMIT[@]}" 2>/dev/null ||
-		true
-	expect_members "20 xdp_limit_chain"
+	attach_killed_at bpf_obj_pin:3
 	expect limit detach --all
 	! attached || fail "still attached"
 	! pinned || fail "pins are left"

@@ -180,6 +180,14 @@ no_newer_helpers() {
 	done
 }
 
+# Else libbpf looks through all modules where the kernel lacks it, for which it takes CAP_SYS_ADMIN.
+plain_names_no_function() {
+	[ "$(command -v readelf)" ] || skip "needs readelf"
+	readelf --syms --wide "${OBJECTS[0]}" | grep -q ' UND bpf_' || fail "this test sees nothing"
+	expect_equal "functions of the kernel" \
+		"$(readelf --syms --wide "${OBJECTS[1]}" | sed -n 's/.* UND \(..*\)/\1/p')" ""
+}
+
 # What the kernel made of it: map look-ups are inlined, names of helpers stand in the listing.
 no_forbidden_calls_loaded() {
 	local listing
@@ -282,6 +290,7 @@ run_case "O-117: CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are enough for every com
 run_case "O-117: so are CAP_SYS_ADMIN and CAP_NET_ADMIN" sys_admin
 run_case "O-111: the objects call no helper that Linux 5.15 lacks, bpf_loop among them, but those probed for" \
 	no_newer_helpers
+run_case "O-117: the object for kernels before 6.2 names no function of theirs" plain_names_no_function
 run_case "O-118 O-108: the objects call no helper that lockdown forbids or that prints to the trace" \
 	no_forbidden_helpers
 run_case "O-118: nor does the loaded program" no_forbidden_calls_loaded
