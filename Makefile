@@ -491,7 +491,7 @@ lint-deb: deb
 .PHONY: check-deb
 check-deb: setup-package deb ## install, use, upgrade and purge the package in a Debian of its own (root)
 	@scripts/deb.sh $(VERSION).1 build/deb
-	$(Q)$(MAKE) build/tests/tools/xdpl-send
+	$(Q)$(MAKE) $(BUILD)/tests/tools/xdpl-send $(NEXT_VERSION)
 	@TEST_TIMEOUT=300 tests/run tests/deb/package.sh; status=$$?; $(give_back); exit $$status
 
 .PHONY: setup-package

@@ -29,6 +29,7 @@ struct interface {
 	struct netdev_hardware hardware;
 	struct attachment attachment;
 	int attachment_err; /* -errno: what is attached can't be told */
+	bool pins_exist;
 	bool pins_complete;
 	bool limited; /* by ours, and @summary says what it has seen */
 	struct summary summary;

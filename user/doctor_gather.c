@@ -97,6 +97,7 @@ int gather_interface(const char *name, struct interface *interface, struct compl
 	netdev_hardware(name, &interface->hardware); /* what it doesn't answer stays unknown */
 	interface->attachment_err = attachment_find(interface->netdev.ifindex,
 						    &interface->attachment);
+	interface->pins_exist = pins_exist(interface->netdev.ifindex);
 	interface->pins_complete = pins_complete(interface->netdev.ifindex, &interface->attachment);
 	gather_summary(interface);
 	return 0;

@@ -18,9 +18,8 @@
 static void judge_device(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
 {
-	static const char *const without_xdp[] = {"bridge", "vlan",    "macvlan",
-						  "ipvlan", "macvtap", "vxlan",
-						  "geneve", "dummy",   "wireguard"};
+	static const char *const upper[] = {"bridge",  "vlan",	"macvlan", "ipvlan",
+					    "macvtap", "vxlan", "geneve"};
 	const struct netdev *netdev = &facts->interface.netdev;
 	const struct netdev_hardware *hardware = &facts->interface.hardware;
 	struct complaint why;
@@ -37,12 +36,12 @@ static void judge_device(const struct check *check, const struct facts *facts,
 					: "up without a carrier");
 	if (netdev->master[0])
 		finding_value(finding, ", part of %s %s", netdev->master_kind, netdev->master);
-	for (size_t i = 0; i < COUNT(without_xdp); i++)
-		if (!strcmp(netdev->kind, without_xdp[i]))
+	for (size_t i = 0; i < COUNT(upper); i++)
+		if (!strcmp(netdev->kind, upper[i]))
 			finding_advise(finding, FINDING_INFO,
 				       "no native XDP: attach to the interface below it, or use "
 				       "--mode generic");
-	if (netdev->type == ARPHRD_LOOPBACK)
+	if (netdev->type == ARPHRD_LOOPBACK || !strcmp(netdev->kind, "dummy"))
 		finding_advise(finding, FINDING_INFO, "no native XDP: use --mode generic");
 	if (netdev_refuses(netdev, &why))
 		finding_advise(finding, FINDING_FIX, "%s", why.text);
@@ -227,12 +226,25 @@ static void describe(const struct attachment *there, struct finding *finding)
 	finding_value(finding, ", members %s", members);
 }
 
+static void judge_pins(const struct interface *interface, struct finding *finding)
+{
+	const char *name = interface->netdev.name;
+
+	if (interface->attachment.ours && !interface->pins_complete)
+		finding_advise(finding, FINDING_FIX,
+			       "its pins are gone: xdp-limit attach %s ... makes them again", name);
+	if (!interface->attachment.ours && interface->pins_exist)
+		finding_advise(finding, FINDING_FIX,
+			       "pins are left over of a limiter that has ended: start it again, or "
+			       "xdp-limit detach %s",
+			       name);
+}
+
 static void judge_attached(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
 {
 	const struct interface *interface = &facts->interface;
 	const struct attachment *there = &interface->attachment;
-	const char *name = interface->netdev.name;
 
 	(void)check;
 	if (interface->attachment_err) {
@@ -240,6 +252,7 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 		finding->state = FINDING_INFO;
 		return;
 	}
+	judge_pins(interface, finding);
 	if (there->mode == MODE_NONE) {
 		finding_value(finding, "nothing");
 		return;
@@ -247,9 +260,6 @@ static void judge_attached(const struct check *check, const struct facts *facts,
 	describe(there, finding);
 	if (!there->ours)
 		judge_foreign(interface, finding);
-	else if (!interface->pins_complete)
-		finding_advise(finding, FINDING_FIX,
-			       "its pins are gone: xdp-limit attach %s ... makes them again", name);
 	if (there->mode == MODE_GENERIC)
 		finding_advise(finding, FINDING_INFO,
 			       "generic mode is slower, and sees frames after merging");
@@ -299,6 +309,8 @@ static void judge_table(const struct check *check, const struct facts *facts,
 		return;
 	memory_of(summary, summary->table.capacity, memory, sizeof(memory));
 	format_time(summary->refill_ns, refill, sizeof(refill));
+	if (summary->table.shared_name[0])
+		finding_value(finding, "shared as %s: ", summary->table.shared_name);
 	finding_value(finding,
 		      "%u sources (%s), %" PRIu64 " used, %" PRIu64
 		      " evicted, %.3g created a second, longest refill %s",

@@ -63,6 +63,7 @@ static const struct {
 	[STEP_JOIN] = {"join the dispatcher of {iface} in {mode} mode", "libxdp",
 		       NEEDS(CAP_BPF) | NEEDS(CAP_NET_ADMIN) | NEEDS(CAP_PERFMON) |
 			       NEEDS(CAP_SYS_ADMIN)},
+	[STEP_FILL] = {"fill the maps of {iface}", "BPF_MAP_UPDATE_ELEM", NEEDS(CAP_BPF)},
 	[STEP_PIN] = {"pin the state of {iface}", "BPF_OBJ_PIN", 0},
 };
 
@@ -495,7 +496,7 @@ static const struct explanation explanations[] = {
 		.status = EXIT_FAILED,
 	},
 	{
-		.steps = ON(STEP_CREATE_MAP) | ON(STEP_LOAD),
+		.steps = ON(STEP_CREATE_MAP) | ON(STEP_LOAD) | ON(STEP_FILL),
 		.errs = {ENOMEM},
 		.reason = "this machine or its cgroup has no memory left for it",
 		.advice = "make the table smaller: --sources N; or raise the memory limit",

@@ -16,6 +16,7 @@ enum attach_step {
 	STEP_LOAD, /* BPF_PROG_LOAD: the verifier */
 	STEP_LINK, /* BPF_LINK_CREATE or update */
 	STEP_JOIN, /* a dispatcher of libxdp */
+	STEP_FILL, /* writing policy and state into maps that are made */
 	STEP_PIN,
 };
 

@@ -301,7 +301,7 @@ static int switch_one(const struct attempt *attempt, struct change *change)
 	if (err)
 		return refuse(attempt->refusal, STEP_PIN, err);
 	err = state_write(attempt->request, &change->loaded);
-	return err ? refuse(attempt->refusal, STEP_CREATE_MAP, err)
+	return err ? refuse(attempt->refusal, STEP_FILL, err)
 		   : switch_over(change, attempt->refusal);
 }
 

@@ -302,11 +302,11 @@ int kernel_load(const struct attach_request *request, const struct attach_target
 	if (request->confirm_ns && !target->shared) {
 		err = keep_previous(loaded, heritage->previous);
 		if (err)
-			return refuse(refusal, STEP_LOAD, err);
+			return refuse(refusal, STEP_FILL, err);
 	}
 	err = object_fill(object, request->policy, loaded->config)
 		      ?: keep_text(request->policy, loaded);
-	return err ? refuse(refusal, STEP_CREATE_MAP, err) : 0;
+	return err ? refuse(refusal, STEP_FILL, err) : 0;
 }
 
 void kernel_unload(struct loaded *loaded)

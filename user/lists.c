@@ -163,7 +163,7 @@ static enum exit_status change(const struct invocation *invocation, struct list_
 	return status;
 }
 
-/* As if it looked for an address, whoever asks for one would take any output for a yes. */
+/* Who gives an address would take the whole list for a yes. */
 static bool asks_for_more(const struct invocation *invocation)
 {
 	return invocation->positional_count > 2 || invocation->values[OPTION_FILE] ||
@@ -176,10 +176,9 @@ static enum exit_status list(const struct invocation *invocation, enum live_list
 	enum exit_status status;
 
 	if (asks_for_more(invocation)) {
-		report_error(
-			"list takes no addresses and no options; of one address: xdp-limit get "
-			"%s ADDRESS",
-			invocation->positionals[0]);
+		report_error("list takes no address, --file or --for; about one address: xdp-limit "
+			     "get %s ADDRESS",
+			     invocation->positionals[0]);
 		return EXIT_USAGE;
 	}
 	status = target_open(invocation->positionals[0], &target);

@@ -47,6 +47,13 @@ int netdev_refuses(const struct netdev *netdev, struct complaint *why)
 			"%s is a member of the bond %s: attach to %s, which sees the traffic of all "
 			"members",
 			netdev->name, netdev->master, netdev->master);
+	/* ifb_ri_tasklet() gives a frame back as one of the device that it was redirected from. */
+	if (!strcmp(netdev->kind, "ifb"))
+		return complain(
+			why, -ENOTSUP,
+			"%s gives frames back to the interface that they came in by before a program "
+			"here could see them: attach to that one",
+			netdev->name);
 	if (netdev->type != ARPHRD_ETHER && netdev->type != ARPHRD_LOOPBACK)
 		return complain(why, -ENOTSUP, "%s has no Ethernet header (link type %u); %s",
 				netdev->name, netdev->type, headless_advice(netdev));

@@ -57,7 +57,7 @@ static int note_attached(const struct netdev *netdev, int err, void *context)
 	}
 	if (known)
 		known->attached = true;
-	else if (err)
+	else if (service->all && err == -EPERM)
 		service->unreadable = *netdev;
 	return 0;
 }

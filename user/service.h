@@ -21,7 +21,7 @@ struct service {
 	struct known_interface *known;
 	size_t known_count;
 	bool all;		  /* no interface was named: those that have a limiter */
-	struct netdev unreadable; /* one of the others where nobody lets us look; ifindex 0: none */
+	struct netdev unreadable; /* one that may not be looked at; ifindex 0: none */
 	struct token token;
 	uint64_t top;	     /* sources to name in /metrics */
 	bool run_statistics; /* the kernel measures programs */

@@ -127,7 +127,22 @@ static int show_leftovers(unsigned int ifindex, void *context)
 	return 0;
 }
 
-/* Every interface of the namespace with one of ours; none is not an error, leftovers of one are. */
+/* Nobody keeps a list of what should run, so none is wrong for who asks for a check, or without bpffs. */
+static enum exit_status judge_none(const struct invocation *invocation)
+{
+	bool mounted = pins_have_bpffs();
+
+	if (!invocation->json)
+		puts("no limiter on any interface of this network namespace");
+	if (!mounted)
+		report_note("no bpffs is mounted on /sys/fs/bpf: a limiter whose pins were there "
+			    "has ended with it");
+	if (invocation->values[OPTION_CHECK])
+		return EXIT_NOT_ATTACHED;
+	return mounted ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Every interface of the namespace with one of ours, and what is left of those that ended. */
 static enum exit_status show_all(const struct invocation *invocation)
 {
 	struct showing showing = {
@@ -139,9 +154,11 @@ static enum exit_status show_all(const struct invocation *invocation)
 
 	if (showing.array)
 		json_print(showing.array);
-	else if (!showing.shown && showing.worst == EXIT_DONE)
-		puts("no limiter on any interface of this network namespace");
-	return err ? EXIT_FAILED : showing.worst;
+	if (err)
+		return EXIT_FAILED;
+	if (!showing.shown && showing.worst == EXIT_DONE)
+		return judge_none(invocation);
+	return showing.worst;
 }
 
 static enum exit_status run(const struct invocation *invocation)
@@ -166,8 +183,9 @@ const struct command command_status = {
 	.notes =
 		"Without IFACE: all interfaces of this network namespace (an array with --json).\n"
 		"packets seen = the sum over all reasons.\n"
-		"Exit status 1 when pins are missing, or left over of a limiter that has ended; 3 when\n"
-		"there is none on IFACE. --check looks for more.\n"
+		"Exit status 1 when pins are missing or left over of a limiter that has ended, and without\n"
+		"IFACE when bpffs isn't mounted; 3 when there is no limiter on IFACE. --check looks for\n"
+		"more, and without IFACE ends with 3 when there is none at all.\n"
 		"A receive queue is served by one CPU at a time, so --queues counts by CPU: since the\n"
 		"table was made, whatever was reset.",
 	.positionals_min = 0,

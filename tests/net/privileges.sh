@@ -259,6 +259,13 @@ as_nobody() {
 		--inh-caps=-all "$XDP_LIMIT" "$@"
 }
 
+# serve_as_nobody [IFACE]
+serve_as_nobody() {
+	background SERVER nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
+		"$XDP_LIMIT" serve "$@" --listen 127.0.0.1:0 2>"$SCRATCH/serve.log"
+	wait_for 5 grep -q 'serving on http' "$SCRATCH/serve.log"
+}
+
 no_root() {
 	clean
 	policy 1/h
@@ -273,11 +280,13 @@ no_root() {
 	expect_stderr "cannot (make|open) /(sys/fs/bpf|run)/xdp-limit: Permission denied; run it as root"
 	expect_status 1 as_nobody detach rv0
 	expect_stderr "cannot (make|open) /run/xdp-limit: Permission denied; run it as root"
-	background SERVER nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
-		"$XDP_LIMIT" serve --listen 127.0.0.1:0 2>"$SCRATCH/serve.log"
-	wait_for 5 grep -q 'serving on http' "$SCRATCH/serve.log"
+	serve_as_nobody
 	grep -q "cannot read what is attached to rv0: .*run it as root" "$SCRATCH/serve.log" ||
 		fail "serve says: $(cat "$SCRATCH/serve.log")"
+	stop "$SERVER"
+	serve_as_nobody lo
+	! grep -q "rv0" "$SCRATCH/serve.log" ||
+		fail "serve of lo says: $(cat "$SCRATCH/serve.log")"
 }
 
 # ---- without pins --------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ says_leftovers() {
 	expect_stderr "pins are left over in $PINS; .xdp-limit detach rv0"
 	expect_status 1 limit status
 	expect_stderr "rv0: .*pins are left over in $PINS"
+	expect_status 1 limit doctor rv0
+	expect_stdout "fix: pins are left over of a limiter that has ended"
 }
 
 # ---- pins ----------------------------------------------------------------------------------------
@@ -122,6 +124,8 @@ removed() {
 	rm -r "$1"
 	says_none
 	expect_no_stderr "left over"
+	expect_status 3 limit status --check
+	expect_stdout "no limiter on any interface"
 	lets_through 50
 	recovers 0
 	detaches_in_full
@@ -143,6 +147,10 @@ unmounted() {
 	start
 	bpffs_unmount
 	says_none
+	expect_status 1 limit status
+	expect_stderr "no bpffs is mounted on /sys/fs/bpf"
+	expect_status 3 limit status --check --json
+	expect_equal "limiters" "$(jq length <<<"$OUT")" 0
 	lets_through 50
 	expect_status 3 limit detach rv0
 	expect limit detach rv0 --if-attached

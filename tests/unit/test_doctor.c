@@ -103,6 +103,7 @@ CHANGE(jumbo_5_15, netdev->mtu = 9000; linux_5_15(facts))
 CHANGE(loopback, netdev->mtu = 65536; netdev->type = ARPHRD_LOOPBACK)
 CHANGE(no_carrier, netdev->carrier = false)
 CHANGE(bridge, snprintf(netdev->kind, sizeof(netdev->kind), "bridge"))
+CHANGE(dummy, snprintf(netdev->kind, sizeof(netdev->kind), "dummy"))
 CHANGE(tun, netdev->type = ARPHRD_NONE; snprintf(netdev->kind, sizeof(netdev->kind), "tun"))
 CHANGE(bond_port, snprintf(netdev->master_kind, sizeof(netdev->master_kind), "bond");
        snprintf(netdev->master, sizeof(netdev->master), "bond0"))
@@ -129,6 +130,8 @@ CHANGE(ours_unpinned, ours(facts); interface->pins_complete = false)
 CHANGE(ours_generic, ours(facts); interface->attachment.mode = MODE_GENERIC)
 CHANGE(foreign, interface->attachment.mode = MODE_NATIVE; interface->attachment.program_id = 77;
        snprintf(interface->attachment.program_name, 16, "their_prog"))
+CHANGE(leftover, interface->pins_exist = true)
+CHANGE(foreign_leftover, foreign(facts); interface->pins_exist = true)
 CHANGE(foreign_dispatcher, foreign(facts); interface->attachment.dispatcher_id = 77;
        interface->attachment.member_count = 2; interface->attachment.members[0].priority = 10;
        snprintf(interface->attachment.members[0].name, 16, "xdpfilt_alw_all");
@@ -142,6 +145,7 @@ CHANGE(limited, ours(facts); interface->limited = true; interface->summary.table
        interface->summary.table.words = 1; interface->summary.used = 60000;
        interface->summary.young = 40000; interface->summary.refill_ns = 2 * NS_PER_SECOND;
        interface->summary.table_seconds = 100; interface->summary.counters.events.created = 70000)
+CHANGE(limited_shared, limited(facts); snprintf(interface->summary.table.shared_name, 16, "wan"))
 CHANGE(limited_gate, limited(facts);
        interface->summary.counters.reasons[REASON_GATE_CLOSED].dropped.packets = 77)
 CHANGE(limited_failures, limited(facts); interface->summary.counters.events.insert_failures = 5)
@@ -212,6 +216,8 @@ static struct row rows[] = {
 	{"more queues than CPUs", many_queues, "queues", FINDING_INFO, "8 combined", "CPUs"},
 	{"a cable that isn't there", no_carrier, "device", FINDING_OK, "up without a carrier", NULL},
 	{"a bridge", bridge, "device", FINDING_INFO, "kind bridge", "--mode generic"},
+	{"a dummy, which has nothing below it", dummy, "device", FINDING_INFO, "kind dummy",
+	 "no native XDP: use --mode generic"},
 	{"O-060: the port of a bond", bond_port, "device", FINDING_FIX, "part of bond bond0",
 	 "attach to bond0"},
 	{"the port of a team", team_port, "device", FINDING_INFO, "part of team team0",
@@ -237,6 +243,10 @@ static struct row rows[] = {
 	 "rx-vlan on", "VLAN"},
 	{"plain offloads", nothing, "offloads", FINDING_OK,
 	 "gro on, gro-hw off, lro off, rx-vlan off, ntuple off", NULL},
+	{"O-085: nothing attached, and pins left over", leftover, "attached", FINDING_FIX, "nothing",
+	 "xdp-limit detach eth0"},
+	{"a foreign program, and pins left over", foreign_leftover, "attached", FINDING_FIX,
+	 "the foreign program", "pins are left over of a limiter that has ended"},
 	{"nothing attached", nothing, "attached", FINDING_OK, "nothing", NULL},
 	{"ours", ours, "attached", FINDING_OK, "our '', id 0, native mode, by link", NULL},
 	{"ours without pins", ours_unpinned, "attached", FINDING_FIX, "our", "pins are gone"},
@@ -254,6 +264,7 @@ static struct row rows[] = {
 	{"a table's pressure, and the size that would do", limited, "table", FINDING_OK,
 	 "65536 sources (8.5 MiB), 60000 used, 10000 evicted, 700 created a second, longest refill 2s",
 	 "`sources: 131072` (17 MiB) would do"},
+	{"a table that is shared", limited_shared, "table", FINDING_OK, "shared as wan: 65536 sources", "would do"},
 	{"a gate that refused", limited_gate, "table", FINDING_INFO, "65536", "the 77 packets"},
 	{"O-011: failed inserts", limited_failures, "table", FINDING_INFO, "65536",
 	 "5 packets found no place"},

@@ -642,6 +642,20 @@ static struct row rows[] = {
 		.silent_about = {"CPUs"},
 	},
 	{
+		.name = "a full map is no map that can't be made",
+		.refusal = REFUSAL(.step = STEP_FILL, .err = -E2BIG, .map_name = "buckets"),
+		.status = EXIT_FAILED,
+		.says = {"cannot fill the maps of eth0", "BPF_MAP_UPDATE_ELEM: E2BIG"},
+		.silent_about = {"create", "buckets", "--sources"},
+	},
+	{
+		.name = "no memory for an entry",
+		.refusal = REFUSAL(.step = STEP_FILL, .err = -ENOMEM),
+		.status = EXIT_FAILED,
+		.says = {"cannot fill the maps of eth0", "no memory left",
+			 "raise the memory limit"},
+	},
+	{
 		.name = "an interface that has gone",
 		.refusal = LINK_REFUSAL(.err = -ENODEV),
 		.status = EXIT_FAILED,

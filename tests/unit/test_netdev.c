@@ -175,6 +175,7 @@ static struct fit_row fits[] = {
 	 NULL,
 	 "dev0 sees only what is addressed to it"},
 	{"fit: a VXLAN", {ETHERNET, .kind = "vxlan"}, NULL, "sources are the inner ones"},
+	{"fit: an ifb", {ETHERNET, .kind = "ifb"}, "the interface that they came in by", NULL},
 	{"fit: a port of a team",
 	 {ETHERNET, .master_kind = "team", .master = "team0"},
 	 NULL,
