@@ -299,9 +299,9 @@ check: setup ## build and run all tests, also under sanitizers (root)
 		$(FUZZ_TARGETS:%=build/asan/tests/fuzz/replay_%) $(ASAN_NET_TESTS); \
 		status=$$?; $(give_back); exit $$status
 
-# Two at a time, FUZZ_SECONDS each: an hour for four targets.
+# Two at a time, FUZZ_SECONDS each: an hour for five targets.
 .PHONY: fuzz fuzz-check
-fuzz: FUZZ_SECONDS ?= 1800
+fuzz: FUZZ_SECONDS ?= 1200
 fuzz: ## hostile input, made up from coverage: an hour, or FUZZ_SECONDS for each target (root)
 	scripts/setup.sh build test fuzz
 	$(Q)$(MAKE) FUZZ=1 fuzzers

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "answer.h"
 #include "lock.h"
+#include "netns.h"
 #include "prefix.h"
 #include "summary.h"
 #include "target.h"
@@ -22,8 +22,8 @@
 
 struct xdplimit {
 	struct target target;
-	uint64_t netns; /* inode of the network namespace */
-	bool found;	/* whether target.running is open */
+	unsigned long long netns; /* netns_inode() */
+	bool found;		  /* whether target.running is open */
 	struct complaint why;
 };
 
@@ -69,16 +69,6 @@ static int say(struct xdplimit *limiter, int err, const char *what)
 
 /* ---- finding what runs ---- */
 
-static int netns_inode(uint64_t *inode)
-{
-	struct stat netns;
-
-	if (stat("/proc/thread-self/ns/net", &netns))
-		return -errno;
-	*inode = netns.st_ino;
-	return 0;
-}
-
 static void let_go(struct xdplimit *limiter)
 {
 	if (limiter->found)
@@ -110,7 +100,7 @@ static int look(struct xdplimit *limiter)
 static int make_current(struct xdplimit *limiter)
 {
 	const struct target *target = &limiter->target;
-	uint64_t netns = 0;
+	unsigned long long netns = 0;
 	int err = netns_inode(&netns), current = 0;
 
 	if (!err && netns != limiter->netns)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "capabilities.h"
 #include "kernel_pins.h"
+#include "netns.h"
 #include "trust.h"
 
 #define BPFFS "/sys/fs/bpf"
@@ -80,16 +81,6 @@ int pins_prepare(struct complaint *why)
 		return complain(why, -errno, "cannot make " PIN_ROOT ": %s%s", strerror(errno),
 				root_hint(-errno));
 	return directory_trusted(PIN_ROOT, why);
-}
-
-static int netns_inode(unsigned long long *inode)
-{
-	struct stat info;
-
-	if (stat("/proc/thread-self/ns/net", &info))
-		return -errno;
-	*inode = info.st_ino;
-	return 0;
 }
 
 int pins_directory(unsigned int ifindex, char path[PIN_PATH_SIZE])

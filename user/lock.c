@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include "capabilities.h"
+#include "netns.h"
 #include "trust.h"
 #include "units.h"
 
@@ -44,19 +45,18 @@ static int open_directory(struct complaint *why)
 static int open_lock(const char *object, struct complaint *why)
 {
 	int directory = open_directory(why);
-	struct stat netns;
+	unsigned long long netns;
 	char name[64];
-	int fd;
+	int fd, err;
 
 	if (directory < 0)
 		return directory;
-	if (stat("/proc/thread-self/ns/net", &netns)) {
-		fd = complain(why, -errno, "cannot read the network namespace: %s",
-			      strerror(errno));
+	err = netns_inode(&netns);
+	if (err) {
 		close(directory);
-		return fd;
+		return complain(why, err, "cannot read the network namespace: %s", strerror(-err));
 	}
-	snprintf(name, sizeof(name), "%llu-%s.lock", (unsigned long long)netns.st_ino, object);
+	snprintf(name, sizeof(name), "%llu-%s.lock", netns, object);
 	fd = openat(directory, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		fd = complain(why, -errno, "cannot open the lock " LOCK_DIRECTORY "/%s: %s", name,

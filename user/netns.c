@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Network namespaces by name or path. */
+/* Network namespaces: by name or path, and which one this is. */
 #include "netns.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int netns_enter(const char *name, struct complaint *why)
@@ -26,4 +27,14 @@ int netns_enter(const char *name, struct complaint *why)
 			       strerror(errno));
 	close(fd);
 	return err;
+}
+
+int netns_inode(unsigned long long *inode)
+{
+	struct stat info;
+
+	if (stat("/proc/thread-self/ns/net", &info))
+		return -errno;
+	*inode = info.st_ino;
+	return 0;
 }

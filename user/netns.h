@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Network namespaces by name or path. */
+/* Network namespaces: by name or path, and which one this is. */
 #ifndef XDP_LIMIT_NETNS_H
 #define XDP_LIMIT_NETNS_H
 
@@ -11,5 +11,8 @@
  * Returns 0, or -errno with a sentence in @why.
  */
 int netns_enter(const char *name, struct complaint *why);
+
+/** netns_inode - what tells the network namespace of this thread from the others there are: 0 or -errno. */
+int netns_inode(unsigned long long *inode);
 
 #endif
