@@ -139,22 +139,19 @@ void limiter_open(struct limiter *limiter, const struct policy *policy,
 	open_fresh(limiter, policy, facts ?: &plain);
 }
 
-static struct bpf_object *open_attachable(struct limiter *limiter)
-{
-	struct kernel_features features;
-
-	assert_int_equal(kernel_features(&features), 0);
-	return object_open(features.skb_facts, &limiter->attachable_config);
-}
-
-void limiter_open_attachable(struct limiter *limiter, const struct policy *policy)
+void limiter_open_attachable(struct limiter *limiter, const struct policy *policy,
+			     const struct limiter_facts *facts)
 {
 	static const struct limiter_facts plain;
+	struct kernel_features features;
 
+	facts = facts ?: &plain;
 	memset(limiter, 0, sizeof(*limiter));
-	limiter->attachable = open_attachable(limiter);
+	assert_int_equal(kernel_features(&features), 0);
+	limiter->attachable = object_open(features.skb_facts && !facts->no_skb_facts,
+					  &limiter->attachable_config);
 	assert_non_null(limiter->attachable);
-	open_fresh(limiter, policy, &plain);
+	open_fresh(limiter, policy, facts);
 }
 
 void limiter_reopen(struct limiter *next, const struct limiter *old, const struct policy *policy)

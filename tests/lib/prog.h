@@ -39,8 +39,9 @@ void limiter_open(struct limiter *limiter, const struct policy *policy,
 		  const struct limiter_facts *facts);
 void limiter_close(struct limiter *limiter);
 
-/** The program that is attached, not its twin for tests: it runs on the boot clock. */
-void limiter_open_attachable(struct limiter *limiter, const struct policy *policy);
+/** The program that is attached with these @facts, not its twin for tests: it runs on the boot clock. */
+void limiter_open_attachable(struct limiter *limiter, const struct policy *policy,
+			     const struct limiter_facts *facts);
 
 /** Another policy on the same table: a second program, as a second attach would load it. */
 void limiter_reopen(struct limiter *next, const struct limiter *old, const struct policy *policy);

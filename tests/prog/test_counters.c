@@ -80,6 +80,24 @@ static void test_each_reason(void **state)
 	limiter_close(&limiter);
 }
 
+/* One that joins a shared table late: what was created in it is divided by the table's age. */
+static void test_ages(void **state)
+{
+	struct policy policy = packet_policy("1/h", "10");
+	struct limiter limiter;
+	struct netdev netdev = {.ifindex = 1};
+	struct summary summary;
+
+	(void)state;
+	limiter_open(&limiter, &policy, NULL);
+	limiter.running.table.made_ns = 1000 * NS_PER_SECOND;
+	limiter.running.config.attached_ns = 4600 * NS_PER_SECOND;
+	assert_int_equal(summary_read(&netdev, &limiter.running, &summary), 0);
+	assert_int_equal(summary.table_seconds - summary.attached_seconds, 3600);
+	summary_free(&summary);
+	limiter_close(&limiter);
+}
+
 static void send_all_kinds(struct worker *worker)
 {
 	const struct limiter *limiter = worker->context;
@@ -307,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("every packet has one reason, totals are their sum", test_each_reason),
+		CASE("a table may be older than its limiter", test_ages),
 		CASE("O-106: seen = passed + dropped = sum over reasons, from two CPUs",
 		     test_two_cpus),
 		CASE("O-107: counters pass 2^32, 2^53 and 2^63 exactly, in JSON too", test_o107),

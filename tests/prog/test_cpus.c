@@ -168,7 +168,7 @@ static void open_contended(struct limiter *limiter, const struct contention *row
 			   const struct policy *policy)
 {
 	if (!row->step_ns) {
-		limiter_open_attachable(limiter, policy);
+		limiter_open_attachable(limiter, policy, NULL);
 		return;
 	}
 	limiter_open(limiter, policy, NULL);
@@ -224,7 +224,7 @@ static void test_o033(void **state)
 
 	(void)state;
 	frame_named(&load.frame, P4U);
-	limiter_open_attachable(&limiter, &policy);
+	limiter_open_attachable(&limiter, &policy, NULL);
 	begun = clock_now(&limiter);
 	run_on_two_cpus(send_load, &load, workers);
 	passed = packets_passed(&limiter);

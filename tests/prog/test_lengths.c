@@ -50,6 +50,10 @@ static const struct row whole_frames[] = {
 	 MALFORMED},
 };
 
+static const struct limiter_facts asked = {.no_skb_facts = true, .may_have_frags = true};
+static const struct limiter_facts estimated = {
+	.generic = true, .no_skb_facts = true, .may_have_frags = true};
+
 /* One frame of up to 1514 bytes and a tag for each packet that the wire carried. */
 static const struct row merged_frames[] = {
 	{"46 bytes", {.named = "P4U"}, OF(CLIENT4, 1, 46)},
@@ -155,6 +159,29 @@ static void merges_beyond_64k(void **state)
 	count_sent(SEGMENTS);
 }
 
+/* What is attached before Linux 6.2 is another object, with an answer of its own. */
+static void judge_attachable(const struct limiter_facts *facts, const struct outcome *want)
+{
+	struct policy policy = packet_policy("1/h", "10");
+	struct limiter limiter;
+	struct frame frame;
+
+	cook(&(struct recipe){IPV4(), UDP(), .payload = 8958}, &frame);
+	limiter_open_attachable(&limiter, &policy, facts);
+	expect(&limiter, facts->generic ? "generic" : "native", &frame, want);
+	limiter_close(&limiter);
+}
+
+static void the_attached_object_estimates_too(void **state)
+{
+	static const struct outcome whole = OF(CLIENT4, 1, 9000);
+	static const struct outcome merged = OF(CLIENT4, 6, 9000 + 5 * 42);
+
+	(void)state;
+	judge_attachable(&asked, &whole);
+	judge_attachable(&estimated, &merged);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest whole[] = {
@@ -164,10 +191,8 @@ int main(void)
 	};
 	static const struct CMUnitTest merged[] = {
 		cmocka_unit_test(merges_beyond_64k),
+		cmocka_unit_test(the_attached_object_estimates_too),
 	};
-	static const struct limiter_facts asked = {.no_skb_facts = true, .may_have_frags = true};
-	static const struct limiter_facts generic = {
-		.generic = true, .no_skb_facts = true, .may_have_frags = true};
 	static const struct table tables[] = {
 		{.name = "whole frames, fragments seen in the buffer",
 		 .rows = whole_frames,
@@ -181,7 +206,7 @@ int main(void)
 		 .sweeps = whole,
 		 .sweep_count = COUNT(whole)},
 		{.name = "merged frames, segments estimated",
-		 .facts = &generic,
+		 .facts = &estimated,
 		 .rows = merged_frames,
 		 .row_count = COUNT(merged_frames),
 		 .sweeps = merged,
