@@ -164,7 +164,7 @@ busy() {
 	expect_status 5 limit detach rv2 nosuch
 	expect_status 5 limit detach nosuch rv2
 	stop "$holder"
-	expect_status 3 limit detach rv2 nosuch
+	expect_status 3 limit detach nosuch rv2
 	expect_equal "hooks" "$(hooked)" ""
 }
 
@@ -233,6 +233,8 @@ moved() {
 	expect_stdout "program $program"
 	expect_stdout "pins are missing"
 	expect_status 3 limit status rv0
+	# A command that removes the pins of interfaces that are gone: this one is not.
+	expect limit detach rv0 --if-attached
 	expect "$XDP_LIMIT" --netns "$OTHER" attach rv0 --rate 100/day --burst 30 --sources 1024
 	expect "$XDP_LIMIT" --netns "$OTHER" status rv0
 	expect_equal "dropped, as before" "$("$XDP_LIMIT" --netns "$OTHER" sources rv0 192.0.2.10 --json |
