@@ -182,7 +182,7 @@ pins() {
 	find "$PINS" -type f -printf '%f\n' | sort
 }
 
-# The one that can't load, or link: the other goes on, its pins and buckets as they were.
+# The one that can't load, link, or put its pins in place: the other goes on, its pins and buckets as they were.
 load_fails() {
 	local program before fault
 
@@ -192,7 +192,8 @@ load_fails() {
 	send --frame udp4 --source "$CLI4" --count 200
 	program=$(program_id)
 	before=$(pins)
-	for fault in bpf_object__load:1:ENOMEM bpf_map_create:1:ENOMEM bpf_obj_pin:4:ENOSPC bpf_link_update:1:ENOSPC; do
+	for fault in bpf_object__load:1:ENOMEM bpf_map_create:1:ENOMEM bpf_obj_pin:4:ENOSPC bpf_link_update:1:ENOSPC \
+		rename:1:EPERM; do
 		! FAULT=$fault "$FAULTY" --netns "$SRV" attach rv0 --config "$SCRATCH/rv0.yaml" 2>"$SCRATCH/log" ||
 			fail "$fault: attached"
 		expect_equal "$fault: program" "$(program_id)" "$program"

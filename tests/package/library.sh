@@ -37,9 +37,10 @@ in_application() {
 	nsenter --net="/run/netns/$SRV" env LD_LIBRARY_PATH="$SYSTEM/usr/local/lib" "$@"
 }
 
+# limited [OPTION...]: of attach
 limited() {
 	topology neighbours
-	attach --rate 10/h --burst 10
+	attach --rate 10/h --burst 10 "$@"
 	send --frame udp4 --source 192.0.2.77 --count 30
 	send --frame udp4 --source 192.0.2.78 --count 3
 }
@@ -119,11 +120,10 @@ bans() {
 	exec 9>&-
 }
 
-# What a shared table's commands hold is held from the library, too.
+# What a shared table's commands hold is held from the library, too, and no longer than a call takes.
 shared_ban() {
-	limited
-	expect limit detach rv0
-	expect attach --rate 10/h --share-table wan
+	limited --share-table wan
+	expect_status 0 in_application "$SYSTEM/library_calls-shared" rv0
 	expect_status 0 in_application "$SYSTEM/library-shared" rv0 192.0.2.78 60
 	exec 9>"/run/xdp-limit/$(basename "$PINS" | cut -d- -f1)-table-wan.lock"
 	flock 9
