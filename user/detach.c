@@ -145,6 +145,7 @@ static int sweep(unsigned int ifindex, void *context)
 {
 	struct all *all = context;
 	struct complaint why;
+	bool moved = false;
 	char name[32];
 	int err;
 
@@ -158,8 +159,14 @@ static int sweep(unsigned int ifindex, void *context)
 		note_status(all, status_of_error(err));
 		return 0;
 	}
-	if (!is_limited(ifindex))
+	if (!is_limited(ifindex)) {
+		moved = pins_moved(ifindex);
 		note_status(all, remove_pins(ifindex, name));
+	}
+	if (moved)
+		report_note("%s has moved to another network namespace; its pins here are removed, "
+			    "and with them its limiter, unless it was attached there again",
+			    name);
 	lock_release();
 	return 0;
 }
@@ -169,6 +176,7 @@ static enum exit_status detach_all(uint64_t wait_ns)
 	struct all all = {.wait_ns = wait_ns, .worst = EXIT_DONE};
 	int err = detach_netdevs(&all) ?: pins_visit(sweep, &all);
 
+	sweep_gone(); /* of other namespaces */
 	if (!err)
 		return all.worst;
 	report_error("cannot list the interfaces: %s", strerror(-err));

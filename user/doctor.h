@@ -18,7 +18,11 @@ struct machine {
 	int there[ABILITY_COUNT]; /* as kernel_abilities() */
 	uint64_t capabilities;
 	uint64_t memlock; /* bytes; UINT64_MAX: unlimited */
+	bool initial_users; /* in the first user namespace: only there do capabilities count for bpf() */
 	bool bpffs;
+	bool pins_read_only;
+	struct complaint pins_why; /* why pins can't be trusted; empty: they can */
+	struct complaint lock_why; /* why no lock can be taken; empty: it can */
 	bool own_mounts;   /* not those of the machine: pins made here would die with them */
 	char lockdown[32]; /* empty: can't be read */
 	int unprivileged_disabled; /* kernel.unprivileged_bpf_disabled; -1: can't be read */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "capabilities.h"
 #include "doctor.h"
+#include "lock.h"
 
 /* The first line of @path, or an empty one. */
 static void read_line(const char *path, char *line, int size)
@@ -54,6 +55,17 @@ static uint64_t read_memlock(void)
 	return limit.rlim_cur;
 }
 
+/* Only the first namespace maps all ids to themselves. */
+static bool are_users_initial(void)
+{
+	unsigned long inside, outside, count;
+	char line[64];
+
+	read_line("/proc/self/uid_map", line, sizeof(line));
+	return sscanf(line, "%lu %lu %lu", &inside, &outside, &count) != 3 ||
+	       (!inside && !outside && count == UINT32_MAX);
+}
+
 void gather_machine(struct machine *machine)
 {
 	struct utsname name;
@@ -64,10 +76,15 @@ void gather_machine(struct machine *machine)
 		.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN),
 		.capabilities = effective_capabilities(),
 		.memlock = read_memlock(),
+		.initial_users = are_users_initial(),
 		.bpffs = pins_have_bpffs(),
+		.pins_read_only = pins_read_only(),
 		.own_mounts = !pins_would_last(),
 		.unprivileged_disabled = read_unprivileged(),
 	};
+	if (machine->bpffs)
+		pins_reachable(&machine->pins_why);
+	lock_possible(&machine->lock_why);
 	if (!uname(&name)) {
 		snprintf(machine->release, sizeof(machine->release), "%s", name.release);
 		snprintf(machine->hardware, sizeof(machine->hardware), "%s", name.machine);

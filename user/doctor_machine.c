@@ -29,38 +29,51 @@ static void judge_versions(const struct check *check, const struct facts *facts,
 	finding_value(finding, "xdp-limit " XDP_LIMIT_VERSION ", libbpf %s", facts->machine.libbpf);
 }
 
-/*
- * What attach needs; other commands need less: docs/privileges.md. CAP_SYS_ADMIN stands in for the others
- * but CAP_NET_ADMIN.
- */
+/* What attach needs; other commands need less: docs/privileges.md. */
+static const struct {
+	unsigned int number;
+	const char *name;
+} needed[] = {
+	{CAP_BPF, "CAP_BPF"},
+	{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
+	{CAP_PERFMON, "CAP_PERFMON"},
+};
+
+/* CAP_SYS_ADMIN stands in for the others but CAP_NET_ADMIN. A bit for each row of the table. */
+static unsigned int lacking_rights(const struct machine *machine)
+{
+	uint64_t held = machine->capabilities;
+	unsigned int lacking = 0;
+
+	if (held >> CAP_SYS_ADMIN & 1)
+		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+	for (size_t i = 0; i < COUNT(needed); i++)
+		if (!(held >> needed[i].number & 1))
+			lacking |= 1U << i;
+	return lacking;
+}
+
 static void judge_rights(const struct check *check, const struct facts *facts,
 			 struct finding *finding)
 {
-	static const struct {
-		unsigned int number;
-		const char *name;
-	} needed[] = {
-		{CAP_BPF, "CAP_BPF"},
-		{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
-		{CAP_PERFMON, "CAP_PERFMON"},
-	};
-	uint64_t held = facts->machine.capabilities;
-	bool lacks = false;
+	unsigned int lacking = lacking_rights(&facts->machine);
+	const char *before = lacking ? "lacks " : "";
 
 	(void)check;
-	if (held >> CAP_SYS_ADMIN & 1)
-		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 	for (size_t i = 0; i < COUNT(needed); i++) {
-		if (held >> needed[i].number & 1)
+		if (lacking && !(lacking >> i & 1))
 			continue;
-		finding_value(finding, "%s%s", lacks ? ", " : "lacks ", needed[i].name);
-		lacks = true;
+		finding_value(finding, "%s%s", before, needed[i].name);
+		before = ", ";
 	}
-	if (lacks)
+	if (lacking)
 		finding_advise(finding, FINDING_FIX,
 			       "run as root: sudo xdp-limit ...; a container needs them given");
-	else
-		finding_value(finding, "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON");
+	if (!facts->machine.initial_users)
+		finding_advise(
+			finding, FINDING_FIX,
+			"in a user namespace they don't count for bpf(): run it outside, as the "
+			"host's root");
 }
 
 /* Names of @check's abilities whose state is @wanted, with the kernel that brought them. */
@@ -109,6 +122,17 @@ static void judge_needed(const struct check *check, const struct facts *facts,
 		name_abilities(check, &facts->machine, true, finding);
 }
 
+/* Rights that are lacking, or don't count, are a matter of another row. */
+static void judge_forbidden(const struct machine *machine, struct finding *finding)
+{
+	if (lacking_rights(machine) || !machine->initial_users)
+		return;
+	finding_value(finding, "not asked: %s", strerror(-machine->there[0]));
+	finding_advise(finding, FINDING_FIX,
+		       "bpf() is forbidden by a seccomp profile or by lockdown: allow it in the "
+		       "container's profile; see /sys/kernel/security/lockdown");
+}
+
 /* One line for what the details below judge; sharing has its own. */
 static void judge_features(const struct check *check, const struct facts *facts,
 			   struct finding *finding)
@@ -116,8 +140,10 @@ static void judge_features(const struct check *check, const struct facts *facts,
 	unsigned int there = 0;
 
 	(void)check;
-	if (facts->machine.there[0] < 0)
+	if (facts->machine.there[0] < 0) {
+		judge_forbidden(&facts->machine, finding);
 		return;
+	}
 	for (int id = 0; id < ABILITY_EXTEND; id++)
 		there += facts->machine.there[id] > 0;
 	finding_value(finding, "%u of %u that are used: programs, maps, helpers, frames", there,
@@ -208,12 +234,23 @@ static void judge_memlock(const struct check *check, const struct facts *facts,
 		       "ulimit -l unlimited; in a systemd unit: LimitMEMLOCK=infinity");
 }
 
+static void judge_pins(const struct machine *machine, struct finding *finding)
+{
+	if (machine->pins_read_only) {
+		finding_value(finding, ", read-only");
+		finding_advise(finding, FINDING_FIX, "mount -o remount,rw /sys/fs/bpf");
+	}
+	if (machine->pins_why.text[0])
+		finding_advise(finding, FINDING_FIX, "%s", machine->pins_why.text);
+}
+
 static void judge_bpffs(const struct check *check, const struct facts *facts,
 			struct finding *finding)
 {
 	(void)check;
 	if (facts->machine.bpffs) {
 		finding_value(finding, "mounted at /sys/fs/bpf");
+		judge_pins(&facts->machine, finding);
 		return;
 	}
 	finding_value(finding, "not mounted at /sys/fs/bpf");
@@ -223,6 +260,17 @@ static void judge_bpffs(const struct check *check, const struct facts *facts,
 			       "--netns NAME ...; a container needs the host's mounted");
 	else
 		finding_advise(finding, FINDING_INFO, "attach mounts it");
+}
+
+static void judge_locks(const struct check *check, const struct facts *facts,
+			struct finding *finding)
+{
+	const char *why = facts->machine.lock_why.text;
+
+	(void)check;
+	finding_value(finding, "%s", why[0] ? "can't be taken" : "in /run/xdp-limit");
+	if (why[0])
+		finding_advise(finding, FINDING_FIX, "%s", why);
 }
 
 static void judge_lockdown(const struct check *check, const struct facts *facts,
@@ -274,6 +322,7 @@ const struct check machine_checks[] = {
 	{.name = "jit", .judge = judge_jit, .abilities = jit},
 	{.name = "memlock", .judge = judge_memlock},
 	{.name = "bpffs", .judge = judge_bpffs},
+	{.name = "locks", .judge = judge_locks, .detail = true},
 	{.name = "lockdown", .judge = judge_lockdown},
 	{.name = NULL},
 };

@@ -208,8 +208,8 @@ static const struct explanation explanations[] = {
 	{
 		.steps = ON_ANY & ~ON(STEP_PIN),
 		.errs = {EPERM},
-		.reason = "it is forbidden although no capability is missing: by a seccomp "
-			  "profile or by kernel lockdown",
+		.reason = "it is forbidden although no capability is missing: in a user namespace, "
+			  "by a seccomp profile or by kernel lockdown",
 		.advice = "allow bpf() in the container's seccomp profile; see "
 			  "/sys/kernel/security/lockdown and: xdp-limit doctor {iface}",
 		.status = EXIT_FAILED,
@@ -569,7 +569,14 @@ static const struct explanation explanations[] = {
 	},
 	{
 		.steps = ON(STEP_PIN),
-		.errs = {EPERM, EACCES, EINVAL, ENOENT, ENOTDIR, EROFS},
+		.errs = {EROFS},
+		.reason = "/sys/fs/bpf is mounted read-only",
+		.advice = "mount -o remount,rw /sys/fs/bpf",
+		.status = EXIT_FAILED,
+	},
+	{
+		.steps = ON(STEP_PIN),
+		.errs = {EPERM, EACCES, EINVAL, ENOENT, ENOTDIR},
 		.reason = "/sys/fs/bpf is no BPF file system that can be written",
 		.advice = "mount it: mount -t bpf bpf /sys/fs/bpf; instead of ip netns exec use "
 			  "--netns NAME",

@@ -204,6 +204,8 @@ void running_close(struct running *running);
 #define PIN_PATH_SIZE 128
 
 bool pins_have_bpffs(void);
+/** Whether bpffs is there, and nothing can be pinned in it or removed. */
+bool pins_read_only(void);
 /** Whether our mounts are those of the machine, so that a mount of ours would last. */
 bool pins_would_last(void);
 /**
@@ -221,6 +223,10 @@ bool pins_complete(unsigned int ifindex, const struct attachment *attachment);
 bool pins_exist(unsigned int ifindex);
 /** Whether the interface that the pins of @ifindex were made for is gone, and not only moved. */
 bool pins_outlived(unsigned int ifindex);
+/** The same, told by a pinned link alone: so of other network namespaces, too. */
+bool pins_link_outlived(unsigned int ifindex);
+/** Whether they hold the link of an interface that is in another network namespace now. */
+bool pins_moved(unsigned int ifindex);
 /** Remove all pins of @ifindex; the directory too. 0 or -errno; 0 when there were none. */
 int pins_remove(unsigned int ifindex);
 /**
@@ -228,6 +234,8 @@ int pins_remove(unsigned int ifindex);
  * Returns the first non-zero result of @visit, or -errno, or 0.
  */
 int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context);
+/** The same for those of all other namespaces, each under netns_assume(). */
+int pins_visit_others(int (*visit)(unsigned int ifindex, void *context), void *context);
 
 /* ---- loading and attaching (kernel_load.c, kernel_attach.c) ---- */
 

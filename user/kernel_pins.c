@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "capabilities.h"
@@ -25,6 +26,13 @@ bool pins_have_bpffs(void)
 	struct statfs info;
 
 	return !statfs(BPFFS, &info) && (unsigned long)info.f_type == BPF_FS_MAGIC;
+}
+
+bool pins_read_only(void)
+{
+	struct statvfs info;
+
+	return pins_have_bpffs() && !statvfs(BPFFS, &info) && info.f_flag & ST_RDONLY;
 }
 
 bool pins_would_last(void)
@@ -204,15 +212,6 @@ bool pins_exist(unsigned int ifindex)
 	return !pins_directory(ifindex, path) && !access(path, F_OK);
 }
 
-static bool link_outlived(int link)
-{
-	struct bpf_link_info info = {0};
-	uint32_t size = sizeof(info);
-
-	return !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_XDP &&
-	       !info.xdp.ifindex;
-}
-
 static bool interface_is_there(unsigned int ifindex)
 {
 	char name[IF_NAMESIZE];
@@ -220,21 +219,40 @@ static bool interface_is_there(unsigned int ifindex)
 	return if_indextoname(ifindex, name) || errno != ENXIO;
 }
 
-/* A link knows whether its interface only moved. Members of a dispatcher, and what was killed early, have none. */
+/* Whether the interface of the pinned link is anywhere: 1, 0, or -errno when there is no link to ask. */
+static int link_lives(unsigned int ifindex)
+{
+	struct bpf_link_info info = {0};
+	uint32_t size = sizeof(info);
+	char path[PIN_PATH_SIZE];
+	int err = pins_path(ifindex, PIN_LINK, "", path);
+	int link = err ? -1 : bpf_obj_get(path);
+
+	if (link < 0)
+		return err ?: -errno;
+	err = bpf_obj_get_info_by_fd(link, &info, &size);
+	close(link);
+	if (!err && info.type != BPF_LINK_TYPE_XDP)
+		err = -EINVAL;
+	return err ?: info.xdp.ifindex != 0;
+}
+
+bool pins_link_outlived(unsigned int ifindex)
+{
+	return !link_lives(ifindex);
+}
+
+/* Members of a dispatcher, and what was killed early, have no link. */
 bool pins_outlived(unsigned int ifindex)
 {
-	char path[PIN_PATH_SIZE];
-	bool gone;
-	int link;
+	int lives = link_lives(ifindex);
 
-	if (pins_path(ifindex, PIN_LINK, "", path))
-		return false;
-	link = bpf_obj_get(path);
-	if (link < 0)
-		return errno == ENOENT && !interface_is_there(ifindex);
-	gone = link_outlived(link);
-	close(link);
-	return gone;
+	return lives == -ENOENT ? !interface_is_there(ifindex) : !lives;
+}
+
+bool pins_moved(unsigned int ifindex)
+{
+	return link_lives(ifindex) > 0 && !interface_is_there(ifindex);
 }
 
 int pins_clean_those(unsigned int ifindex, bool (*goes)(const char *name, const void *context),
@@ -286,7 +304,8 @@ int pins_remove(unsigned int ifindex)
 	return rmdir(path) && errno != ENOENT ? -errno : 0;
 }
 
-int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context)
+/* Where @others is false, those of this namespace; else of the others, each in its name. */
+static int visit_pins(int (*visit)(unsigned int ifindex, void *context), void *context, bool others)
 {
 	DIR *root = opendir(PIN_ROOT);
 	unsigned long long mine = 0, inode;
@@ -296,9 +315,24 @@ int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context)
 
 	if (!root)
 		return err ?: errno == ENOENT ? 0 : -errno;
-	while (!err && (entry = readdir(root)))
-		if (sscanf(entry->d_name, "%llu-%u", &inode, &ifindex) == 2 && inode == mine)
-			err = visit(ifindex, context);
+	while (!err && (entry = readdir(root))) {
+		if (sscanf(entry->d_name, "%llu-%u", &inode, &ifindex) != 2 ||
+		    (inode != mine) != others)
+			continue;
+		netns_assume(others ? inode : 0);
+		err = visit(ifindex, context);
+		netns_assume(0);
+	}
 	closedir(root);
 	return err;
+}
+
+int pins_visit(int (*visit)(unsigned int ifindex, void *context), void *context)
+{
+	return visit_pins(visit, context, false);
+}
+
+int pins_visit_others(int (*visit)(unsigned int ifindex, void *context), void *context)
+{
+	return visit_pins(visit, context, true);
 }

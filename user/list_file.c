@@ -3,6 +3,7 @@
 #include "list_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static char *strip(char *line)
 {
 	size_t length;
 
-	line[strcspn(line, "#\r\n")] = '\0';
+	line[strcspn(line, "#\r")] = '\0';
 	line += strspn(line, " \t");
 	length = strlen(line);
 	while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
@@ -59,15 +60,31 @@ static ssize_t next_line(FILE *file, char line[LINE_LONGEST + 1])
 	return (ssize_t)length;
 }
 
-static int read_line(char *line, size_t length, struct policy_prefixes *list, struct complaint *why)
+/* As editors elsewhere put before UTF-8, and nobody sees. */
+static char *skip_mark(char *line)
 {
+	static const char mark[] = "\xef\xbb\xbf";
+
+	return strncmp(line, mark, sizeof(mark) - 1) ? line : line + sizeof(mark) - 1;
+}
+
+static int read_line(char *line, size_t length, bool first, struct policy_prefixes *list,
+		     struct complaint *why)
+{
+	const char *carriage_return;
+
 	/* What is behind it would be lost; of UTF-16, whole lines. */
 	if (memchr(line, '\0', length < LINE_LONGEST ? length : LINE_LONGEST))
 		return complain(why, -EINVAL, "a zero byte; write plain text (UTF-8)");
 	if (length > LINE_LONGEST)
 		return complain(why, -EINVAL, "longer than %d bytes; write one address a line",
 				LINE_LONGEST);
-	return read_word(strip(line), list, why);
+	/* Where lines end in it alone, a comment would swallow the rest of the file. */
+	carriage_return = strchr(line, '\r');
+	if (carriage_return && carriage_return[1])
+		return complain(why, -EINVAL,
+				"a carriage return within the line; end lines with a line feed");
+	return read_word(strip(first ? skip_mark(line) : line), list, why);
 }
 
 static int read_lines(FILE *file, const char *path, struct policy_prefixes *list,
@@ -81,7 +98,7 @@ static int read_lines(FILE *file, const char *path, struct policy_prefixes *list
 
 	while (!err && (length = next_line(file, line)) >= 0) {
 		number++;
-		err = read_line(line, (size_t)length, list, &detail);
+		err = read_line(line, (size_t)length, number == 1, list, &detail);
 		if (err)
 			complain(why, err, "%s:%lu: %s", path, number, detail.text);
 	}

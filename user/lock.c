@@ -17,7 +17,8 @@
 #include "trust.h"
 #include "units.h"
 
-#define LOCK_DIRECTORY "/run/xdp-limit"
+#define LOCK_PARENT    "/run"
+#define LOCK_DIRECTORY LOCK_PARENT "/xdp-limit"
 
 /* Whoever could make the directory first could make links of the locks. A descriptor, or -errno. */
 static int open_directory(struct complaint *why)
@@ -40,6 +41,19 @@ static int open_directory(struct complaint *why)
 	if (err && fd >= 0)
 		close(fd);
 	return err ?: fd;
+}
+
+/* access() says EROFS, and to root little else; what has no room left shows only when something is made. */
+int lock_possible(struct complaint *why)
+{
+	const char *path = access(LOCK_DIRECTORY, F_OK) ? LOCK_PARENT : LOCK_DIRECTORY;
+	int err = directory_trusted(LOCK_DIRECTORY, why);
+
+	if (err)
+		return err;
+	return access(path, W_OK) ? complain(why, -errno, "cannot write to %s: %s%s", path,
+					     strerror(errno), root_hint(-errno))
+				  : 0;
 }
 
 static int open_lock(const char *object, struct complaint *why)

@@ -15,6 +15,9 @@
  */
 int lock_take(unsigned int ifindex, const char *name, uint64_t wait_ns, struct complaint *why);
 
+/** lock_possible - whether there is, or could be made, a directory for locks: 0, or -errno with a sentence in @why. */
+int lock_possible(struct complaint *why);
+
 /** lock_take_table - the same for a table that interfaces share; taken after the lock of one of them. */
 int lock_take_table(const char *table, uint64_t wait_ns, struct complaint *why);
 

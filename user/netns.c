@@ -29,10 +29,20 @@ int netns_enter(const char *name, struct complaint *why)
 	return err;
 }
 
+static unsigned long long assumed;
+
+void netns_assume(unsigned long long inode)
+{
+	assumed = inode;
+}
+
 int netns_inode(unsigned long long *inode)
 {
 	struct stat info;
 
+	*inode = assumed;
+	if (assumed)
+		return 0;
 	if (stat("/proc/thread-self/ns/net", &info))
 		return -errno;
 	*inode = info.st_ino;

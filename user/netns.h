@@ -15,4 +15,10 @@ int netns_enter(const char *name, struct complaint *why);
 /** netns_inode - what tells the network namespace of this thread from the others there are: 0 or -errno. */
 int netns_inode(unsigned long long *inode);
 
+/**
+ * netns_assume - from now on netns_inode() says @inode: to look at what was left in the name of a namespace that
+ * can't be entered any more. 0: no more.
+ */
+void netns_assume(unsigned long long inode);
+
 #endif

@@ -122,7 +122,11 @@ static int show_leftovers(unsigned int ifindex, void *context)
 	struct showing *showing = context;
 	char name[IF_NAMESIZE];
 
-	if (if_indextoname(ifindex, name) && note_leftovers(ifindex, name))
+	if (pins_moved(ifindex))
+		report_note("interface %u has moved to another network namespace; what limits it "
+			    "there is pinned here",
+			    ifindex);
+	else if (if_indextoname(ifindex, name) && note_leftovers(ifindex, name))
 		showing->worst = EXIT_FAILED;
 	return 0;
 }

@@ -5,15 +5,19 @@
 #include "kernel.h"
 #include "lock.h"
 
+struct sweeping {
+	bool (*outlived)(unsigned int ifindex);
+};
+
 /* Looked at again under the lock: the index may be somebody else's by now. */
 static int sweep(unsigned int ifindex, void *context)
 {
+	const struct sweeping *sweeping = context;
 	struct complaint why;
 
-	(void)context;
-	if (!pins_outlived(ifindex) || lock_interface(ifindex, "", 0, &why))
+	if (!sweeping->outlived(ifindex) || lock_interface(ifindex, "", 0, &why))
 		return 0;
-	if (pins_outlived(ifindex))
+	if (sweeping->outlived(ifindex))
 		pins_remove(ifindex);
 	lock_release();
 	return 0;
@@ -21,5 +25,8 @@ static int sweep(unsigned int ifindex, void *context)
 
 void sweep_gone(void)
 {
-	pins_visit(sweep, NULL);
+	struct sweeping here = {pins_outlived}, elsewhere = {pins_link_outlived};
+
+	pins_visit(sweep, &here);
+	pins_visit_others(sweep, &elsewhere);
 }

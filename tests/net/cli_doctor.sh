@@ -112,6 +112,23 @@ without_rights() {
 	expect_stdout "helpers +not asked"
 }
 
+# What lets no command change anything.
+read_only_places() {
+	# shellcheck disable=SC2016 # for the inner shell
+	expect_status 1 unshare --mount bash -c 'mount -o remount,bind,ro /sys/fs/bpf &&
+		mount -t tmpfs -o ro none /run && exec "$1" doctor' _ "$XDP_LIMIT"
+	expect_stdout "bpffs +mounted at /sys/fs/bpf, read-only"
+	expect_stdout "fix: mount -o remount,rw /sys/fs/bpf"
+	expect_stdout "fix: cannot write to /run: Read-only file system"
+	expect_stdout "^2 to fix"
+}
+
+in_a_user_namespace() {
+	unshare --user --map-root-user true || skip "needs user namespaces"
+	expect_status 1 unshare --user --map-root-user "$XDP_LIMIT" doctor
+	expect_stdout "fix: in a user namespace they don't count"
+}
+
 # A user who may not look is told so, not that nothing is there.
 status_without_rights() {
 	topology
@@ -145,6 +162,8 @@ run_case "doctor knows ours, and has nothing to fix" says_ours
 run_case "doctor names a foreign program, status 1" foreign_program
 run_case "inside ip netns exec doctor says what to run instead" without_bpffs
 run_case "doctor without rights says which are lacking" without_rights
+run_case "doctor where nothing can be written says so" read_only_places
+run_case "O-117: doctor in a user namespace says that rights don't count" in_a_user_namespace
 run_case "doctor of an interface that isn't there: status 3" no_such_interface
 run_case "doctor attaches and pins nothing" changes_nothing
 finish

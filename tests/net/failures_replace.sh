@@ -1,7 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Breaks every step of what replaces another program, and of detach: each failure leaves all as it was.
-# shellcheck source-path=SCRIPTDIR source=../lib/faults.sh
+# In mounts of its own: what others leave pinned would be looked at, and calls are counted.
+# shellcheck source-path=SCRIPTDIR source=../lib/own_mounts.sh
+. "$(dirname "$0")/../lib/own_mounts.sh"
+# shellcheck source=../lib/faults.sh
 . "$(dirname "$0")/../lib/faults.sh"
 
 change_of_mode() {

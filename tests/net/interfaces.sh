@@ -184,6 +184,28 @@ gone_with_pins() {
 	[ ! -e "$left" ] || fail "pins are left: $(ls "$left")"
 }
 
+# outlived LINK: its interface is gone
+outlived() {
+	[ "$(bpftool -j link show pinned "$1" | jq '.ifindex // 0')" = 0 ]
+}
+
+# Nobody runs a command in a namespace that has ended.
+gone_with_its_namespace() {
+	local ENDS="" left
+
+	topology
+	namespace ENDS
+	ip -n "$ENDS" link add e0 type veth peer name e1
+	expect "$XDP_LIMIT" --netns "$ENDS" attach e0 "${OPTIONS[@]}"
+	left=$PIN_ROOT/$(stat -Lc %i "/run/netns/$ENDS")-$(ip netns exec "$ENDS" cat /sys/class/net/e0/ifindex)
+	expect limit attach rv0 "${OPTIONS[@]}"
+	[ -e "$left/link" ] || fail "the pins of an interface that is there are gone"
+	ip netns del "$ENDS"
+	wait_for 5 outlived "$left/link"
+	expect limit attach rv0 "${OPTIONS[@]}"
+	[ ! -e "$left" ] || fail "pins are left: $(ls "$left")"
+}
+
 # ---- kinds of devices ----------------------------------------------------------------------------
 # A port of a bridge sees what the bridge forwards.
 bridge_port() {
@@ -235,11 +257,14 @@ moved() {
 	expect_status 3 limit status rv0
 	# A command that removes the pins of interfaces that are gone: this one is not.
 	expect limit detach rv0 --if-attached
+	expect_status 0 limit status
+	expect_stderr "interface [0-9]+ has moved to another network namespace; .* pinned here"
 	expect "$XDP_LIMIT" --netns "$OTHER" attach rv0 --rate 100/day --burst 30 --sources 1024
 	expect "$XDP_LIMIT" --netns "$OTHER" status rv0
 	expect_equal "dropped, as before" "$("$XDP_LIMIT" --netns "$OTHER" sources rv0 192.0.2.10 --json |
 		jq '.[0].dropped_packets')" 10
-	expect limit detach --all
+	expect_status 0 limit detach --all
+	expect_stderr "interface [0-9]+ has moved to another network namespace; its pins here are removed"
 	expect_equal "pins of the old place" "$(find "$PIN_ROOT" -maxdepth 1 -name "$(basename "$PINS")")" ""
 	expect "$XDP_LIMIT" --netns "$OTHER" status rv0
 	expect "$XDP_LIMIT" --netns "$OTHER" detach rv0
@@ -319,6 +344,7 @@ run_case "renamed" renamed
 run_case "a tun device is refused, a tap is not" tun
 # The rest is user space's, the same on every kernel.
 [ -z "${XDPL_EMULATED-}" ] || finish
+run_case "pins of a network namespace that has ended go with the next command" gone_with_its_namespace
 run_case "three interfaces, each with a table of its own; detached by name" several
 run_case "one is foreign: none is attached" all_or_nothing
 run_case "the kernel refuses the second, the third, or to put pins in place: all as before" taken_back

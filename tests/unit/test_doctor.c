@@ -27,6 +27,7 @@ static void make_healthy(struct facts *facts)
 				.cpus = 4,
 				.capabilities = UINT64_MAX,
 				.memlock = 8 << 20,
+				.initial_users = true,
 				.bpffs = true,
 				.lockdown = "none",
 				.unprivileged_disabled = 2,
@@ -94,6 +95,12 @@ CHANGE(no_jit, machine->there[ABILITY_JIT] = 0)
 CHANGE(no_types, machine->there[ABILITY_TYPES] = 0)
 CHANGE(memlock_5_10, machine->version = 0x050a00)
 CHANGE(unlimited_5_10, machine->version = 0x050a00; machine->memlock = UINT64_MAX)
+CHANGE(forbidden, not_asked(facts))
+CHANGE(in_user_namespace, not_asked(facts); machine->initial_users = false)
+CHANGE(no_rights_not_asked, not_asked(facts); machine->capabilities = 0)
+CHANGE(read_only, machine->pins_read_only = true)
+CHANGE(untrusted_pins, complain(&machine->pins_why, -EACCES, "others may write to PINS"))
+CHANGE(no_locks, complain(&machine->lock_why, -EROFS, "cannot write to LOCKS"))
 CHANGE(no_bpffs, machine->bpffs = false)
 CHANGE(in_netns_exec, machine->bpffs = false; machine->own_mounts = true)
 CHANGE(unprivileged, machine->unprivileged_disabled = 0)
@@ -191,7 +198,18 @@ static struct row rows[] = {
 	 "8 MiB; maps don't count", NULL},
 	{"features in one line", nothing, "features", FINDING_OK, "25 of 25", NULL},
 	{"features, some missing", linux_5_15, "features", FINDING_OK, "23 of 25", NULL},
-	{"features, without rights", not_asked, "features", FINDING_OK, "", NULL},
+	{"features, without rights", no_rights_not_asked, "features", FINDING_OK, "", NULL},
+	{"O-117: bpf() forbidden to who has all rights", forbidden, "features", FINDING_FIX,
+	 "not asked: Operation not permitted", "seccomp"},
+	{"O-117: a user namespace, where rights don't count", in_user_namespace, "rights", FINDING_FIX,
+	 "CAP_BPF", "the host's root"},
+	{"nobody else is blamed then", in_user_namespace, "features", FINDING_OK, "", NULL},
+	{"bpffs that is read-only", read_only, "bpffs", FINDING_FIX, "read-only", "remount,rw"},
+	{"pins that others may have made", untrusted_pins, "bpffs", FINDING_FIX, "mounted",
+	 "others may write to PINS"},
+	{"locks that can't be taken", no_locks, "locks", FINDING_FIX, "can't be taken",
+	 "cannot write to LOCKS"},
+	{"locks that can", nothing, "locks", FINDING_OK, "in /run/xdp-limit", NULL},
 	{"O-115: memlock before 5.11", memlock_5_10, "memlock", FINDING_FIX, "8 MiB",
 	 "ulimit -l unlimited"},
 	{"O-115: unlimited memlock before 5.11", unlimited_5_10, "memlock", FINDING_OK, "unlimited",

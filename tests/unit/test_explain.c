@@ -628,6 +628,13 @@ static struct row rows[] = {
 		.says = {"cannot pin the state of eth0", "mount -t bpf bpf /sys/fs/bpf", "--netns"},
 	},
 	{
+		.name = "state can't be pinned where bpffs is read-only",
+		.refusal = REFUSAL(.step = STEP_PIN, .err = -EROFS),
+		.status = EXIT_FAILED,
+		.says = {"cannot pin the state of eth0", "remount,rw /sys/fs/bpf"},
+		.silent_about = {"mount -t", "--netns"},
+	},
+	{
 		.name = "O-121: E2BIG of a map sized by CPUs",
 		.refusal = REFUSAL(.step = STEP_CREATE_MAP, .err = -E2BIG, .map_name = "cpus"),
 		.status = EXIT_FAILED,
