@@ -166,6 +166,11 @@ static void say_done(const struct attach_request *request)
 		       request->shared_name ? ", on the shared table " : "",
 		       request->shared_name ?: "",
 		       request->policy->dry_run ? ", dry run: nothing is dropped" : "");
+	for (size_t i = 0; i < request->count; i++)
+		if (request->targets[i].was_dry && !request->policy->dry_run)
+			report_warning(
+				"%s: its dry run is over, what exceeds a limit is dropped now",
+				request->targets[i].netdev.name);
 	for (unsigned int i = 0; i < request->policy->limit_count; i++)
 		say_limit(&request->policy->limits[i]);
 	if (!request->confirm_ns)

@@ -140,12 +140,28 @@ static int detach_netdevs(struct all *all)
 	return count < 0 ? count : 0;
 }
 
+/* Said what went: nothing is attached that would be told as detached. */
+static void remove_left(struct all *all, unsigned int ifindex, const char *name)
+{
+	bool moved = pins_moved(ifindex), left = pins_exist(ifindex);
+	enum exit_status status = remove_pins(ifindex, name);
+
+	note_status(all, status);
+	if (status != EXIT_DONE || !left)
+		return;
+	if (moved)
+		report_note("%s has moved to another network namespace; its pins here are removed, "
+			    "and with them its limiter, unless it was attached there again",
+			    name);
+	else
+		report_note("pins left over of %s removed", name);
+}
+
 /* What is pinned and not attached any more, of interfaces that are gone too. */
 static int sweep(unsigned int ifindex, void *context)
 {
 	struct all *all = context;
 	struct complaint why;
-	bool moved = false;
 	char name[32];
 	int err;
 
@@ -159,14 +175,8 @@ static int sweep(unsigned int ifindex, void *context)
 		note_status(all, status_of_error(err));
 		return 0;
 	}
-	if (!is_limited(ifindex)) {
-		moved = pins_moved(ifindex);
-		note_status(all, remove_pins(ifindex, name));
-	}
-	if (moved)
-		report_note("%s has moved to another network namespace; its pins here are removed, "
-			    "and with them its limiter, unless it was attached there again",
-			    name);
+	if (!is_limited(ifindex))
+		remove_left(all, ifindex, name);
 	lock_release();
 	return 0;
 }
@@ -185,7 +195,7 @@ static enum exit_status detach_all(uint64_t wait_ns)
 
 /* ---- by name ---- */
 
-static enum exit_status detach_name(const char *name, uint64_t wait_ns)
+static enum exit_status detach_name(const char *name, bool spare, uint64_t wait_ns)
 {
 	struct complaint why;
 	struct netdev netdev;
@@ -193,6 +203,8 @@ static enum exit_status detach_name(const char *name, uint64_t wait_ns)
 
 	if (!err)
 		return detach_one(netdev.ifindex, netdev.name, wait_ns);
+	if (spare && err == -ENODEV)
+		return EXIT_DONE;
 	report_error("%s", why.text);
 	return err == -ENODEV ? EXIT_NOT_ATTACHED : EXIT_FAILED;
 }
@@ -203,7 +215,7 @@ static enum exit_status detach_named(const struct invocation *invocation, uint64
 	enum exit_status worst = EXIT_DONE;
 
 	for (int i = 0; i < invocation->positional_count; i++) {
-		enum exit_status status = detach_name(invocation->positionals[i], wait_ns);
+		enum exit_status status = detach_name(invocation->positionals[i], spare, wait_ns);
 
 		if (!spare || status != EXIT_NOT_ATTACHED)
 			worst = exit_worse(worst, status);

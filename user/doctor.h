@@ -35,7 +35,8 @@ struct interface {
 	int attachment_err; /* -errno: what is attached can't be told */
 	bool pins_exist;
 	bool pins_complete;
-	bool limited; /* by ours, and @summary says what it has seen */
+	unsigned int other_abi; /* ours, of another version that can't be read here; 0: none */
+	bool limited;		/* by ours, and @summary says what it has seen */
 	struct summary summary;
 };
 

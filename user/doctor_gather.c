@@ -98,7 +98,11 @@ static void gather_summary(struct interface *interface)
 {
 	struct running running;
 
-	interface->limited = !running_open(interface->netdev.ifindex, &running) &&
+	int err = running_open(interface->netdev.ifindex, &running);
+
+	if (err == -EPROTO)
+		interface->other_abi = running.config.abi;
+	interface->limited = !err &&
 			     !summary_read(&interface->netdev, &running, &interface->summary);
 	running_close(&running);
 }

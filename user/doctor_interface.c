@@ -230,7 +230,13 @@ static void judge_pins(const struct interface *interface, struct finding *findin
 {
 	const char *name = interface->netdev.name;
 
-	if (interface->attachment.ours && !interface->pins_complete)
+	if (interface->other_abi)
+		finding_advise(
+			finding, FINDING_FIX,
+			"of ABI %u, which this xdp-limit of ABI %u can't read: xdp-limit apply "
+			"%s FILE, or attach, replaces it without a gap",
+			interface->other_abi, XDP_LIMIT_ABI, name);
+	else if (interface->attachment.ours && !interface->pins_complete)
 		finding_advise(finding, FINDING_FIX,
 			       "its pins are gone: xdp-limit attach %s ... makes them again", name);
 	if (!interface->attachment.ours && interface->pins_exist)

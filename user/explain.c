@@ -166,6 +166,15 @@ struct explanation {
 #define DRIVER_REFUSES .steps = ON(STEP_LINK), .native = true, .status = EXIT_UNSUPPORTED
 
 static const struct explanation explanations[] = {
+	{
+		.steps = ON_ANY,
+		.errs = {EMFILE},
+		.reason =
+			"this process may not have more files open, and each map of each interface "
+			"is one",
+		.advice = "raise the limit: ulimit -n 4096, or LimitNOFILE=4096 in a systemd unit",
+		.status = EXIT_FAILED,
+	},
 	/* permissions: O-115 O-116 O-117 O-118 */
 	{
 		.steps = ON(STEP_FIND),

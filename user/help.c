@@ -47,7 +47,7 @@ void help_overview(void)
 		printf("  %-10s %s\n", command_table[i]->name, command_table[i]->summary);
 	puts("\noptions of all commands:");
 	print_options(common_options);
-	puts("  --version                the versions of xdp-limit and libbpf\n\n"
+	puts("  --version                    the versions of xdp-limit and libbpf\n\n"
 	     "exit status: 0 done, 1 failed, 2 bad usage or configuration, 3 not attached or not "
 	     "ours,\n4 not supported here, 5 busy\n\n"
 	     "first minute: xdp-limit attach eth0 --rate 1000pps --burst 2000");

@@ -245,6 +245,7 @@ struct attach_target {
 	/* kernel_attach() settles these: */
 	bool shared;	       /* as a member of a dispatcher */
 	unsigned int priority; /* in it */
+	bool was_dry;	       /* what it replaces dropped nothing: a dry run */
 };
 
 #define TARGETS_MAX 16

@@ -11,6 +11,7 @@
 #include "kernel_change.h"
 #include "kernel_dispatcher.h"
 #include "kernel_pin_set.h"
+#include "kernel_pins.h"
 #include "kernel_program.h"
 #include "report.h"
 
@@ -78,23 +79,51 @@ static bool can_go_back(const struct attach_request *request, const struct chang
 	return !goes_back(request, &change->running) || switches_in_place(change);
 }
 
-/* Nothing is read of another ABI's maps but how much is in them. */
-static void note_loss(const struct attach_request *request, const struct netdev *netdev,
-		      const struct running *running)
+/* Nothing is read of another ABI's maps but how much is in them. 0 when that may go. */
+static int take_loss(const struct attach_request *request, const struct netdev *netdev,
+		     const struct running *running, struct complaint *why)
 {
 	struct program_state state;
 
 	program_state(netdev->ifindex, running->program, &state);
+	/* Nor to whom its table is shared as what. */
+	if (state.shared && !request->shared_name)
+		return complain(
+			why, -EPROTO,
+			"the limiter on %s is of ABI %u, this is %u, and it shares its table with other "
+			"interfaces; to go on sharing take them over in one command: xdp-limit attach %s "
+			"... --config FILE --share-table NAME",
+			netdev->name, running->config.abi, XDP_LIMIT_ABI, netdev->name);
 	report_note(
 		"the limiter on %s is of ABI %u, this is %u, which can't read its state: limiting "
 		"goes on, but its buckets start afresh, its totals at 0, and %" PRIu64
 		" entries of live lists, %" PRIu64 " bans by limits and the SSH guards are lost",
 		netdev->name, running->config.abi, XDP_LIMIT_ABI, state.listed, state.banned);
-	if (state.shared && !request->shared_name)
-		report_note("%s no longer shares its table with other interfaces, so a source has "
-			    "a budget on each; for one again detach them all, then attach them in "
-			    "one command with --share-table",
-			    netdev->name);
+	return 0;
+}
+
+static bool is_any(int fd, const void *context)
+{
+	(void)fd;
+	(void)context;
+	return true;
+}
+
+/* What a limiter that ended by itself has left pinned: it is replaced. */
+static void note_ended(const struct netdev *netdev)
+{
+	struct program_state state;
+	int program = pins_find(netdev->ifindex, PIN_PROGRAM, is_any, NULL);
+
+	if (program < 0)
+		return;
+	program_state(netdev->ifindex, program, &state);
+	close(program);
+	if (state.listed || state.banned)
+		report_note(
+			"the limiter that was on %s had ended, and what its pins still hold goes: "
+			"%" PRIu64 " entries of live lists, %" PRIu64 " bans by limits",
+			netdev->name, state.listed, state.banned);
 }
 
 /* ---- the steps, each for one interface ---- */
@@ -201,9 +230,12 @@ static int open_one(const struct attempt *attempt, struct change *change)
 		return err;
 	change->readable = !err;
 	change->kept = !err && !attempt->request->recreate;
-	if (err == -EPROTO)
-		note_loss(attempt->request, netdev, running);
-	else if (err && err != -ENOENT)
+	change->target->was_dry = !err && running->config.dry_run;
+	if (err == -ENOENT)
+		note_ended(netdev);
+	else if (err == -EPROTO && take_loss(attempt->request, netdev, running, attempt->why))
+		return err;
+	else if (err && err != -EPROTO)
 		return refuse(attempt->refusal, STEP_FIND, err);
 	if (err == -EPROTO && attempt->request->confirm_ns)
 		return complain(
@@ -417,6 +449,22 @@ static bool is_vanishing(const struct refusal *refusal, int err)
 		(there.ours || there.mode == MODE_NONE));
 }
 
+/* Of an interface that isn't there the kernel says only EINVAL. */
+static bool is_gone(const struct refusal *refusal)
+{
+	char name[IF_NAMESIZE];
+
+	return refusal->step == STEP_LINK && !if_indextoname(refusal->netdev->ifindex, name) &&
+	       errno == ENXIO;
+}
+
+static int refuse_gone(struct refusal *refusal)
+{
+	refusal->err = -ENODEV;
+	refusal->kernel_text = NULL;
+	return -ENODEV;
+}
+
 int kernel_attach(const struct attach_request *request, struct refusal *refusal,
 		  struct complaint *why)
 {
@@ -429,5 +477,5 @@ int kernel_attach(const struct attach_request *request, struct refusal *refusal,
 		nanosleep(&pause, NULL);
 		err = attach_once(request, refusal, why);
 	}
-	return err;
+	return err && is_gone(refusal) ? refuse_gone(refusal) : err;
 }

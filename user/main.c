@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "command.h"
 #include "kernel.h"
 #include "netns.h"
@@ -24,6 +25,17 @@ static enum exit_status show_version(void)
 	return EXIT_DONE;
 }
 
+/* All maps of sixteen interfaces are open at once, more than the usual 1024 files. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static enum exit_status run(const struct invocation *invocation)
 {
 	const char *netns = invocation->command->enters ? NULL : invocation->netns;
@@ -31,6 +43,7 @@ static enum exit_status run(const struct invocation *invocation)
 	int err;
 
 	report_set_verbose(invocation->verbose);
+	raise_file_limit();
 	kernel_log_start();
 	err = netns ? netns_enter(netns, &why) : 0;
 	if (err) {

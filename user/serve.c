@@ -178,18 +178,24 @@ static int serve_requests(struct service *service, const struct sockets *sockets
 static int try_reading(struct service *service, struct complaint *why)
 {
 	int err = service_refresh(service);
+	struct complaint missing;
+	struct netdev netdev;
 	bool any = false;
 
 	if (err)
 		return complain(why, err, "cannot read what is attached: %s%s", strerror(-err),
 				permission_hint(err));
-	for (size_t i = 0; i < service->known_count; i++)
+	for (size_t i = 0; i < service->known_count; i++) {
 		any |= service->known[i].attached;
+		if (netdev_find(service->known[i].name, &netdev, &missing))
+			report_warning("%s; it will be seen when it appears", missing.text);
+	}
 	if (!any && service->unreadable.ifindex)
 		report_warning("cannot read what is attached to %s: %s%s", service->unreadable.name,
 			       strerror(EPERM), permission_hint(-EPERM));
 	else if (!any)
-		report_note("no limiter is attached so far; it will be seen when one is");
+		report_note("no limiter is attached %sso far; it will be seen when one is",
+			    service->all ? "" : "to what is served ");
 	return 0;
 }
 

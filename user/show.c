@@ -15,9 +15,11 @@ static void print_text(const struct target *target, const char *text)
 {
 	const struct table_identity *table = &target->running.table;
 
-	printf("# %s: %s mode, a table of %" PRIu32 " entries, sources are IPv4 /%u and IPv6 /%u\n",
+	printf("# %s: %s mode, a table of %" PRIu32
+	       " entries, sources are IPv4 /%u and IPv6 /%u%s%s\n",
 	       target->netdev.name, mode_name(target->running.attachment.mode), table->capacity,
-	       table->ipv4_prefix, table->ipv6_prefix);
+	       table->ipv4_prefix, table->ipv6_prefix, table->shared_name[0] ? ", shared as " : "",
+	       table->shared_name);
 	fputs(text, stdout);
 }
 

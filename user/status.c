@@ -122,12 +122,19 @@ static int show_leftovers(unsigned int ifindex, void *context)
 	struct showing *showing = context;
 	char name[IF_NAMESIZE];
 
-	if (pins_moved(ifindex))
+	if (pins_moved(ifindex)) {
 		report_note("interface %u has moved to another network namespace; what limits it "
 			    "there is pinned here",
 			    ifindex);
-	else if (if_indextoname(ifindex, name) && note_leftovers(ifindex, name))
-		showing->worst = EXIT_FAILED;
+		return 0;
+	}
+	if (pins_outlived(ifindex))
+		report_note("interface %u, which was limited, is gone; its pins are left over, and "
+			    "the next attach, or `xdp-limit detach --all`, removes them",
+			    ifindex);
+	else if (!if_indextoname(ifindex, name) || !note_leftovers(ifindex, name))
+		return 0;
+	showing->worst = EXIT_FAILED;
 	return 0;
 }
 
@@ -146,6 +153,21 @@ static enum exit_status judge_none(const struct invocation *invocation)
 	return mounted ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int look_at_all(struct showing *showing)
+{
+	int err = attached_visit(show_attached, showing);
+
+	if (err) {
+		report_error("cannot list the interfaces: %s", strerror(-err));
+		return err;
+	}
+	err = pins_visit(show_leftovers, showing);
+	if (err)
+		report_error("cannot look into " PIN_ROOT ": %s%s", strerror(-err),
+			     permission_hint(err == -EACCES ? -EPERM : err));
+	return err;
+}
+
 /* Every interface of the namespace with one of ours, and what is left of those that ended. */
 static enum exit_status show_all(const struct invocation *invocation)
 {
@@ -154,7 +176,7 @@ static enum exit_status show_all(const struct invocation *invocation)
 		.array = invocation->json ? json_object_new_array() : NULL,
 		.worst = EXIT_DONE,
 	};
-	int err = attached_visit(show_attached, &showing) ?: pins_visit(show_leftovers, &showing);
+	int err = look_at_all(&showing);
 
 	if (showing.array)
 		json_print(showing.array);

@@ -126,6 +126,10 @@ dry_run() {
 		"$(get_field "$CLI4" '.limits[0].remaining')" 0
 	expect_status 0 limit status rv0
 	expect_stdout "DRY RUN"
+	expect_status 0 attach --rate 1/h --burst 10 --dry-run "${SMALL[@]}"
+	expect_no_stderr "dry run is over"
+	expect_status 0 attach --rate 1/h --burst 10 "${SMALL[@]}"
+	expect_stderr "rv0: its dry run is over"
 	expect attach --rate 1/h --burst 10 "${SMALL[@]}"
 	send --frame udp4 --source "$CLI4" --count 5
 	expect_equal "dropped once it enforces" "$(status_field .totals.dropped_packets)" 5

@@ -136,6 +136,11 @@ status_without_rights() {
 	expect_status 1 nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
 		--bounding-set=-all --inh-caps=-all "$XDP_LIMIT" status
 	expect_stderr "cannot read what is attached to rv0: .*root"
+	expect limit detach rv0
+	expect_status 1 nsenter --net="/run/netns/$SRV" setpriv --reuid 65534 --clear-groups \
+		--bounding-set=-all --inh-caps=-all "$XDP_LIMIT" status
+	expect_stderr "cannot look into /sys/fs/bpf/xdp-limit: Permission denied.*root"
+	expect_equal "stdout" "$OUT" ""
 }
 
 no_such_interface() {

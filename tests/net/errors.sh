@@ -61,6 +61,20 @@ forbidden() {
 	expect_bare
 }
 
+files_run_out() {
+	clean
+	# Only what the hard limit refuses is left to say.
+	(ulimit -Sn 32 && expect attach --rate 100/s "${SMALL[@]}")
+	expect limit detach rv0
+	(
+		ulimit -n 32
+		expect_status 1 attach --rate 100/s "${SMALL[@]}"
+		expect_stderr "may not have more files open.*LimitNOFILE="
+		expect_no_stderr "driver"
+	)
+	expect_bare
+}
+
 # ---- capabilities: O-117 -------------------------------------------------------------------------
 all_capabilities() {
 	sed -n 's/^CapBnd:[[:space:]]*//p' /proc/self/status |
@@ -280,6 +294,7 @@ run_case "O-115: a memlock limit of 64 KiB is no obstacle" memlock
 run_case "O-116: a probe that is refused: the step, the errno, doctor, nothing about memlock" \
 	probe_refused
 run_case "O-116: EPERM with all capabilities: seccomp or lockdown, nothing about memlock" forbidden
+run_case "more files than may be open: no driver is blamed" files_run_out
 run_case "O-117: CAP_BPF is named" refused_without "cap_net_admin|cap_perfmon" CAP_BPF
 run_case "O-117: CAP_NET_ADMIN is named" refused_without "cap_bpf|cap_perfmon" CAP_NET_ADMIN
 run_case "O-117: CAP_PERFMON is named" refused_without "cap_bpf|cap_net_admin" CAP_PERFMON

@@ -180,7 +180,10 @@ gone_with_pins() {
 	expect limit attach rv0 "${OPTIONS[@]}"
 	[ -e "$left" ] || fail "the pins of an interface that is there are gone"
 	ip -n "$SRV" link del rv2
+	expect_status 1 limit status
+	expect_stderr "interface ${left##*-}, which was limited, is gone; its pins are left over"
 	expect limit attach rv0 "${OPTIONS[@]}"
+	expect limit status
 	[ ! -e "$left" ] || fail "pins are left: $(ls "$left")"
 }
 
@@ -337,6 +340,16 @@ made_anew_during_attach() {
 	grep -q "rv0" "$SCRATCH/log" || fail "$(cat "$SCRATCH/log")"
 }
 
+gone_at_the_hook() {
+	topology
+	FAULT=bpf_link_create:1:SIGSTOP background WAITER "$FAULTY" --netns "$SRV" attach rv0 \
+		"${OPTIONS[@]}" >"$SCRATCH/log" 2>&1
+	wait_for 5 stopped "$WAITER"
+	ip -n "$SRV" link del rv0
+	woken 1
+	grep -q "rv0 in native mode: the interface is gone" "$SCRATCH/log" || fail "$(cat "$SCRATCH/log")"
+}
+
 run_case "a port of a bridge is limited" bridge_port
 run_case "a macvlan is refused natively, with the device below" macvlan
 run_case "moved to another namespace: limiting goes on, attach there keeps its state" moved
@@ -355,4 +368,5 @@ run_case "another command holds one of them" busy
 run_case "an attach was killed, and its interface is gone: so are its pins" gone_with_pins
 run_case "a ban that waited doesn't change an interface that was made anew" made_anew_during_ban
 run_case "an attach that waited takes the interface that was made anew" made_anew_during_attach
+run_case "an attach whose interface goes before the hook says so" gone_at_the_hook
 finish

@@ -118,6 +118,17 @@ the_link() {
 	! pinned || fail "pins are left: $(ls "$PINS")"
 }
 
+lists_go_with_it() {
+	start
+	expect limit ban rv0 add 198.18.0.1 198.18.1.0/24
+	rm "$PINS/link"
+	wait_for 5 not_attached
+	expect_status 0 attach "${SMALL[@]}"
+	expect_stderr "had ended, and what its pins still hold goes: 2 entries of live lists, 0 bans"
+	expect_equal "bans" "$(limit ban rv0 list)" ""
+	detaches_in_full
+}
+
 removed() {
 	start
 	send --frame udp4 --source "$CLI4" --count 10
@@ -270,6 +281,7 @@ run_case "the program's pin removed: it goes on" one_pin program
 run_case "the buckets' pin removed: it goes on" one_pin buckets
 run_case "all maps' pins removed, one by one: it goes on" each_pin_beside_the_link
 run_case "O-085: the link's pin removed: it ends, the other pins are left over" the_link
+run_case "the link's pin removed: what was on live lists is told when it is replaced" lists_go_with_it
 run_case "the directory of its pins removed: it ends" removed "$PINS"
 run_case "the directory of all pins removed: it ends" removed "$PIN_ROOT"
 run_case "pins left over are replaced by those of the next" stale_pins

@@ -99,6 +99,9 @@ says_what_to_do() {
 	expect limit attach rv0 --config "$SCRATCH/rv0.yaml"
 	expect_status 3 next status rv0
 	expect_no_stderr "left over"
+	expect_status 1 next doctor rv0
+	expect_stdout "fix: of ABI $THIS, which this xdp-limit of ABI $OTHER can't"
+	expect_equal "missing pins" "$(grep -c 'pins are gone' <<<"$OUT" || true)" 0
 	for command in "status rv0" "show rv0" "sources rv0" "get rv0 $CLI4" "ban rv0 list" "reset rv0" "confirm rv0"; do
 		# shellcheck disable=SC2086 # words
 		expect_status 3 next $command
@@ -129,9 +132,9 @@ reload() {
 	expect next detach rv0
 }
 
-# What shares a table goes on to when all are taken over at once; one by one it doesn't, which is said.
+# What shares a table goes on to when all are taken over at once, and is refused one by one.
 shared() {
-	local together
+	local together name
 
 	clean
 	ip -n "$SRV" link add rv2 type veth peer name cv2
@@ -140,17 +143,20 @@ shared() {
 		expect limit attach rv0 rv2 --config "$SCRATCH/rv0.yaml" --share-table wan
 		if [ "$together" = yes ]; then
 			expect_status 0 next attach rv0 rv2 --config "$SCRATCH/rv0.yaml" --share-table wan
-			expect_equal "notes" "$(grep -c 'no longer shares' <<<"$ERR" || true)" 0
 			expect_equal "shared with" "$(next status rv0 --json | jq -c .table.shared_with)" '["rv2"]'
 			continue
 		fi
-		expect_status 0 next apply rv0 "$SCRATCH/rv0.yaml"
-		expect_stderr "rv0 no longer shares its table with other interfaces"
-		expect_status 0 next apply rv2 "$SCRATCH/rv0.yaml"
-		expect_equal "notes" "$(grep -c 'no longer shares' <<<"$ERR" || true)" 0
-		expect_equal "shared name" "$(next status rv2 --json | jq -r .table.shared_name)" null
+		for name in rv0 rv2; do
+			expect_status 1 next apply "$name" "$SCRATCH/rv0.yaml"
+			expect_stderr "shares its table with other interfaces; to go on sharing .* --share-table NAME"
+			expect limit status "$name" --check
+		done
+		# One that is alone on it has nobody to go on with.
+		expect limit detach rv2
+		expect next apply rv0 "$SCRATCH/rv0.yaml"
+		expect_equal "shared name" "$(next status rv0 --json | jq -r .table.shared_name)" null
 	done
-	expect next detach rv0 rv2
+	expect next detach rv0
 	ip -n "$SRV" link del rv2
 }
 

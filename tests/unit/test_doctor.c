@@ -134,6 +134,7 @@ CHANGE(rx_vlan, hardware->rx_vlan = true)
 CHANGE(ours, interface->attachment.mode = MODE_NATIVE; interface->attachment.ours = true;
        interface->attachment.link_id = 3; interface->pins_complete = true)
 CHANGE(ours_unpinned, ours(facts); interface->pins_complete = false)
+CHANGE(ours_of_other_abi, ours_unpinned(facts); interface->other_abi = 77)
 CHANGE(ours_generic, ours(facts); interface->attachment.mode = MODE_GENERIC)
 CHANGE(foreign, interface->attachment.mode = MODE_NATIVE; interface->attachment.program_id = 77;
        snprintf(interface->attachment.program_name, 16, "their_prog"))
@@ -268,6 +269,8 @@ static struct row rows[] = {
 	{"nothing attached", nothing, "attached", FINDING_OK, "nothing", NULL},
 	{"ours", ours, "attached", FINDING_OK, "our '', id 0, native mode, by link", NULL},
 	{"ours without pins", ours_unpinned, "attached", FINDING_FIX, "our", "pins are gone"},
+	{"O-089: ours of another ABI, which has other pins", ours_of_other_abi, "attached", FINDING_FIX, "our",
+	 "of ABI 77, which this xdp-limit"},
 	{"ours in generic mode", ours_generic, "attached", FINDING_INFO, "generic", "slower"},
 	{"a foreign program", foreign, "attached", FINDING_FIX,
 	 "the foreign program 'their_prog', id 77, native mode, by netlink", "--force"},

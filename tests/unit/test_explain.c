@@ -663,6 +663,13 @@ static struct row rows[] = {
 			 "raise the memory limit"},
 	},
 	{
+		.name = "files that may be open, at any step: no driver is blamed",
+		.refusal = LINK_REFUSAL(.err = -EMFILE),
+		.status = EXIT_FAILED,
+		.says = {"EMFILE", "files open", "ulimit -n", "LimitNOFILE="},
+		.silent_about = {"driver"},
+	},
+	{
 		.name = "an interface that has gone",
 		.refusal = LINK_REFUSAL(.err = -ENODEV),
 		.status = EXIT_FAILED,
