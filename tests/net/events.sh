@@ -264,6 +264,7 @@ samples() {
 	send --frame "$short" --count 40
 	send --frame "$long" --count 40
 	unfollow
+	expect_equal "its mode" "$(stat -c %a "$SCRATCH/all.pcapng")" 600
 	packets_of "$SCRATCH/all.pcapng" | uniq -c | tr -s ' ' >"$SCRATCH/packets"
 	expect_equal "packets" "$(cat "$SCRATCH/packets")" " 40 $short"$'\n'" 40 ${long:0:512}"
 	expect_equal "comments" "$(grep -ao 'over_limit, limit default' "$SCRATCH/all.pcapng" | wc -l)" 80

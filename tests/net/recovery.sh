@@ -170,6 +170,18 @@ unmounted() {
 	detaches_in_full
 }
 
+# What a machine that has just started lacks is made for root alone, whatever the umask.
+made_anew() {
+	limit detach rv0 >/dev/null 2>&1 || true
+	bpffs_unmount
+	rm -rf /run/xdp-limit
+	(umask 0 && expect attach "${SMALL[@]}")
+	expect_equal "bpffs, which the kernel makes sticky" "$(stat -c '%a %u' /sys/fs/bpf)" "1700 0"
+	expect_equal "directories" "$(stat -c '%a %u' "$PIN_ROOT" "$PINS" /run/xdp-limit | sort -u)" "700 0"
+	expect_equal "files" "$(find "$PINS" /run/xdp-limit -type f -printf '%m %U\n' | sort -u)" "600 0"
+	detaches_in_full
+}
+
 unmounted_here() {
 	mkdir "$SCRATCH/other"
 	mount --bind /sys/fs/bpf "$SCRATCH/other"
@@ -286,6 +298,7 @@ run_case "the directory of its pins removed: it ends" removed "$PINS"
 run_case "the directory of all pins removed: it ends" removed "$PIN_ROOT"
 run_case "pins left over are replaced by those of the next" stale_pins
 run_case "bpffs unmounted: it ends; attach mounts it again" unmounted
+run_case "a bpffs and directories that attach makes are root's alone" made_anew
 run_case "bpffs unmounted that somebody else has mounted: it goes on" unmounted_with_another_mount
 run_case "bpffs unmounted that somebody else has mounted: detach ends it" unmounted_then_detach
 run_case "another bpffs mounted over it: it goes on" mounted_over
