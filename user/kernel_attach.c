@@ -231,12 +231,10 @@ static int open_one(const struct attempt *attempt, struct change *change)
 	change->readable = !err;
 	change->kept = !err && !attempt->request->recreate;
 	change->target->was_dry = !err && running->config.dry_run;
-	if (err == -ENOENT)
-		note_ended(netdev);
-	else if (err == -EPROTO && take_loss(attempt->request, netdev, running, attempt->why))
-		return err;
-	else if (err && err != -EPROTO)
+	if (err && err != -ENOENT && err != -EPROTO)
 		return refuse(attempt->refusal, STEP_FIND, err);
+	if (err == -EPROTO && take_loss(attempt->request, netdev, running, attempt->why))
+		return err;
 	if (err == -EPROTO && attempt->request->confirm_ns)
 		return complain(
 			attempt->why, -EINVAL,
@@ -327,9 +325,11 @@ static int switch_one(const struct attempt *attempt, struct change *change)
 	const struct pin_set former = {change->running.program, change->running.maps};
 	bool kept = goes_back(attempt->request, &change->running);
 	unsigned int ifindex = change->target->netdev.ifindex;
-	int err = pin_set_prepare(ifindex, &set)
-			  ?: pin_set_keep_former(ifindex, kept ? &former : NULL);
+	int err;
 
+	if (!change->running.attachment.ours)
+		note_ended(&change->target->netdev);
+	err = pin_set_prepare(ifindex, &set) ?: pin_set_keep_former(ifindex, kept ? &former : NULL);
 	if (err)
 		return refuse(attempt->refusal, STEP_PIN, err);
 	err = state_write(attempt->request, &change->loaded);

@@ -55,10 +55,10 @@ static void try_prefix(const char *text)
 /* Lines that hold something, by another reading of the format than the one that is tried. */
 static size_t count_words(const uint8_t *data, size_t size)
 {
-	size_t words = 0;
+	size_t mark = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0, words = 0;
 	bool word = false, comment = false;
 
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = mark; i < size; i++) {
 		if (data[i] == '\n') {
 			word = comment = false;
 		} else if (data[i] == '#' || data[i] == '\r') {
