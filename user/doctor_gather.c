@@ -97,7 +97,6 @@ void gather_machine(struct machine *machine)
 static void gather_summary(struct interface *interface)
 {
 	struct running running;
-
 	int err = running_open(interface->netdev.ifindex, &running);
 
 	if (err == -EPROTO)

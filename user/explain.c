@@ -166,6 +166,7 @@ struct explanation {
 #define DRIVER_REFUSES .steps = ON(STEP_LINK), .native = true, .status = EXIT_UNSUPPORTED
 
 static const struct explanation explanations[] = {
+	/* this process, before anybody else is blamed */
 	{
 		.steps = ON_ANY,
 		.errs = {EMFILE},
@@ -175,6 +176,7 @@ static const struct explanation explanations[] = {
 		.advice = "raise the limit: ulimit -n 4096, or LimitNOFILE=4096 in a systemd unit",
 		.status = EXIT_FAILED,
 	},
+
 	/* permissions: O-115 O-116 O-117 O-118 */
 	{
 		.steps = ON(STEP_FIND),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "capabilities.h"
 #include "command.h"
 #include "json.h"
 #include "report.h"
@@ -163,8 +164,7 @@ static int look_at_all(struct showing *showing)
 	}
 	err = pins_visit(show_leftovers, showing);
 	if (err)
-		report_error("cannot look into " PIN_ROOT ": %s%s", strerror(-err),
-			     permission_hint(err == -EACCES ? -EPERM : err));
+		report_error("cannot look into " PIN_ROOT ": %s%s", strerror(-err), root_hint(err));
 	return err;
 }
 

@@ -4,8 +4,8 @@
 #define XDP_LIMIT_SWEEP_H
 
 /**
- * sweep_gone - remove it, in the name of all network namespaces: many end without a command in them. What can't be removed now is
- * left to the next command that changes.
+ * sweep_gone - remove it, in the name of all network namespaces: many end without a command in them. What can't
+ * be removed now is left to the next command that changes.
  */
 void sweep_gone(void);
 

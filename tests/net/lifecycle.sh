@@ -298,6 +298,12 @@ leftovers_are_said() {
 	expect_stderr "pins are left over in $PINS"
 	expect_status 3 limit detach rv0
 	expect_nothing
+	expect attach --rate 100/day "${SMALL[@]}"
+	rm "$PINS/link"
+	wait_for 5 not_attached
+	expect_status 0 limit detach --all
+	expect_stderr "pins left over of interface [0-9]+ removed"
+	expect_nothing
 }
 
 detach_all() {

@@ -232,6 +232,16 @@ dry_run() {
 }
 
 # ---- which interface -----------------------------------------------------------------------------
+missing_interface() {
+	topology neighbours
+	expect attach --rate 1/h --burst 50 --sources 1024
+	serve rv9
+	grep -q "cannot find interface 'rv9'; .*; it will be seen when it appears" "$SCRATCH/serve.log" ||
+		fail "$(cat "$SCRATCH/serve.log")"
+	grep -q "no limiter is attached to what is served so far" "$SCRATCH/serve.log" ||
+		fail "$(cat "$SCRATCH/serve.log")"
+}
+
 interfaces() {
 	topology neighbours
 	ip -n "$SRV" link add rv2 type veth peer name rv3
@@ -323,6 +333,7 @@ run_case "get and auth: the tightest limit speaks in the headers" headers_of_get
 run_case "auth: allowed, denied, banned" listed
 run_case "O-029: what observes refuses nobody" dry_run
 run_case "none, one, several interfaces; they come and go" interfaces
+run_case "a name that isn't there is said, and waited for" missing_interface
 run_case "beside a foreign program" beside_a_foreign_program
 run_case "O-127: readers cost no packet" readers_cost_nothing
 finish

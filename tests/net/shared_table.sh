@@ -177,6 +177,7 @@ joins_with_another_policy() {
 	# Together with one that has the table it is an apply.
 	expect limit attach rv3 rv2 --config "$SCRATCH/other.yaml" --share-table wan
 	expect_one_table rv0 rv2 rv3
+	limit show rv0 | grep -q "^# rv0: .*, shared as wan$" || fail "show doesn't name the table"
 	expect_equal "policies" "$(for i in 0 2 3; do limit show rv$i; done | grep -c 'burst: 31')" 3
 }
 
