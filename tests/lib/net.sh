@@ -251,6 +251,16 @@ pinned() {
 	[ -e "$PINS" ]
 }
 
+# hold_lock PINS: other tests' commands remove the pins of what is gone, but not while its lock is held
+hold_lock() {
+	exec {_net_lock}>>"/run/xdp-limit/${1##*/}.lock"
+	flock "$_net_lock"
+}
+
+release_lock() {
+	exec {_net_lock}>&-
+}
+
 # ---- traffic -------------------------------------------------------------------------------------
 send() {
 	local before

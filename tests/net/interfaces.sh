@@ -203,8 +203,10 @@ gone_with_its_namespace() {
 	left=$PIN_ROOT/$(stat -Lc %i "/run/netns/$ENDS")-$(ip netns exec "$ENDS" cat /sys/class/net/e0/ifindex)
 	expect limit attach rv0 "${OPTIONS[@]}"
 	[ -e "$left/link" ] || fail "the pins of an interface that is there are gone"
+	hold_lock "$left"
 	ip netns del "$ENDS"
 	wait_for 5 outlived "$left/link"
+	release_lock
 	expect limit attach rv0 "${OPTIONS[@]}"
 	[ ! -e "$left" ] || fail "pins are left: $(ls "$left")"
 }

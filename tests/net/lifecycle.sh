@@ -353,8 +353,10 @@ removed_interface_is_swept() {
 	ip -n "$SRV" link add rv2 type veth peer name rv3
 	expect limit attach rv2 --rate 100/day "${SMALL[@]}"
 	pins=${PINS%-*}-$(in_srv cat /sys/class/net/rv2/ifindex)
+	hold_lock "$pins"
 	ip -n "$SRV" link del rv2
 	expect test -e "$pins/link"
+	release_lock
 	expect attach --rate 100/day "${SMALL[@]}"
 	[ ! -e "$pins" ] || fail "pins are left: $pins"
 	expect_ours
