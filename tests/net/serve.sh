@@ -4,14 +4,18 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/serve.sh disable=SC2317 # cases are called by name
 . "$(dirname "$0")/../lib/serve.sh"
 
+# Frames are made; reports of multicast groups would come when the client's kernel likes.
+quiet_client() {
+	in_cli sysctl -qw net.ipv6.conf.rv1.disable_ipv6=1
+}
+
 # ---- numbers -------------------------------------------------------------------------------------
 # At a quiet moment command, JSON and metrics say the same, to the packet.
 numbers_agree() {
 	local reason status limit
 
 	topology neighbours
-	# Frames are made, and reports of multicast groups come when the client's kernel likes.
-	in_cli sysctl -qw net.ipv6.conf.rv1.disable_ipv6=1
+	quiet_client
 	run_policy <<-'END'
 		table: {sources: 1024}
 		deny: [198.18.9.0/24]
@@ -118,6 +122,7 @@ histogram() {
 	local counts
 
 	topology neighbours
+	quiet_client
 	run_policy <<<'{measure: 1, limits: [{name: default, rate: 1/h, burst: 10}]}'
 	serve
 	send --frame udp4 --count 100
